@@ -12,6 +12,8 @@
 //   - ranking, video: the adapters, usable without serving.
 //   - trace: production traces, workloads, open-loop replay and its fidelity.
 //   - qual: joins client rows with server records and judges a run.
+//   - qual/aiperf: runs the published AIPerf client and reads its exports.
+//   - qual/inventory: checkpoints, their pins and their gaps, as data.
 //
 // # Direction of imports
 //

@@ -33,7 +33,9 @@ var mayImport = map[string][]string{
 	"video":                {"native/task"},
 	"serving/record":       {},
 	"serving":              {"native/task", "ranking", "video", "serving/record", "internal/monotime"},
-	"qual":                 {"native/task", "ranking", "video", "trace", "serving/record", "internal/monotime"},
+	"qual/aiperf":          {},
+	"qual/inventory":       {"native/task"},
+	"qual":                 {"native/task", "ranking", "video", "trace", "serving/record", "internal/monotime", "qual/aiperf", "qual/inventory"},
 }
 
 // mayUseC lists the only packages that may import "C".
@@ -47,6 +49,8 @@ var thirdParty = map[string][]string{
 	"serving/record":    {},
 	"trace":             {"github.com/klauspost/compress", "golang.org/x/sync"},
 	"ranking":           {},
+	"qual/aiperf":       {},
+	"qual/inventory":    {},
 }
 
 func TestLayering(t *testing.T) {
