@@ -95,7 +95,7 @@ func read(r io.ReaderAt, size int64) (Info, int64, error) {
 		return Info{}, 0, refuse("header length %d passes the end of the file; %d bytes are left for it", length, size-int64(preamble))
 	}
 	text := make([]byte, length)
-	if _, err := r.ReadAt(text, int64(preamble)); err != nil {
+	if _, err := io.ReadFull(io.NewSectionReader(r, int64(preamble), int64(length)), text); err != nil {
 		return Info{}, 0, fmt.Errorf("read the header: %w", err)
 	}
 	info, err := parseHeader(text, uint64(size-payload))
