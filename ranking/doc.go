@@ -5,8 +5,8 @@
 //
 //	mux := http.NewServeMux()
 //	h := ranking.NewHandler(scorer, ranking.Options{Model: "my-reranker"})
-//	mux.Handle("/v1/ranking", h)
-//	mux.Handle("/v1/retrieval/", h)
+//	mux.Handle(ranking.RouteRanking, h)
+//	mux.Handle(ranking.RouteReranking, h)
 //
 // # Wire
 //

@@ -14,7 +14,7 @@ import (
 	"github.com/trtmc-go/trtmc/native/task"
 )
 
-// statusClientGone stands in records for a status that could not be sent.
+// statusClientGone is the status for a client that was gone before the answer; nginx made the number known.
 const statusClientGone = 499
 
 // fault is a refusal or failure in the form that a client sees.

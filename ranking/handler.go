@@ -69,7 +69,7 @@ type exchange struct {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := exchange{}
 	if x.route, x.model = match(r.URL.Path); x.route == "" {
-		(&fault{status: http.StatusNotFound, code: CodeRoute, msg: "no such route, want POST " + RouteRanking}).write(w)
+		(&fault{status: http.StatusNotFound, code: CodeRoute, msg: "no such route, want POST " + RouteRanking + " or " + RouteReranking}).write(w)
 		return
 	}
 	x.obs.Route = x.route
@@ -85,11 +85,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	} else {
 		f := faultOf(r.Context(), err)
-		x.obs.Status, x.obs.Code, x.obs.Err = f.status, f.code, f
-		if f.status != statusClientGone {
-			// A client that does not read its refusal changes nothing of it.
-			_ = f.write(w)
-		}
+		x.obs.Status, x.obs.Code, x.obs.Err = f.status, f.code, err
+		// Also with no client left: a handler that writes nothing has sent an empty 200. A client that does not read
+		// its refusal changes nothing of it.
+		_ = f.write(w)
 	}
 	if h.observe != nil {
 		h.observe(r.Context(), x.obs)

@@ -17,7 +17,7 @@ type Observation struct {
 	Called       bool // the Scorer was called; whether a Task call began behind it is the Scorer's to say
 	Kind         task.ScoreKind
 	Timing       task.Timing // of the Task call, zero when it gave none
-	Status       int         // HTTP status sent; 499 when the client was gone before one could be sent
+	Status       int         // HTTP status; 499 when the client was gone before one could be sent
 	Code         string      // empty when the answer was delivered, else the cause; one of the Code constants or the Scorer's own
 	Err          error       // the cause in full, for logs; nil when the answer was delivered
 }
