@@ -4,17 +4,20 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unsafe"
 )
 
 // Decode reads the body of POST /v1/ranking: {"model", "query": {"text"}, "passages": [{"text"}, ...], "truncate"},
 // of which query and passages must be there. Everything else is refused with a [*DecodeError]; the package comment
-// lists what that covers. Zero fields of limits mean their defaults. Body may be reused when Decode has returned.
+// lists what that covers. Zero fields of limits mean their defaults.
+//
+// The texts of the request are views of body, not copies: body must not be written to while the request is in use.
 func Decode(body []byte, limits Limits) (*Request, error) {
 	return decode(body, limits, false)
 }
 
-// DecodeReranking reads the body of POST /v1/retrieval/{org}/{model}/reranking, which may also hold "top_k", a whole
-// number of at least 1.
+// DecodeReranking reads the body of POST /v1/retrieval/{org}/{model}/reranking as [Decode] does; it may also hold
+// "top_k", a whole number of at least 1.
 func DecodeReranking(body []byte, limits Limits) (*Request, error) {
 	return decode(body, limits, true)
 }
@@ -24,11 +27,11 @@ func decode(body []byte, limits Limits, reranking bool) (*Request, error) {
 	if int64(len(body)) > limits.BodyBytes {
 		return nil, bodyTooLarge(limits.BodyBytes)
 	}
-	d := &decoder{scanner: scanner{b: body, s: string(body)}, limits: limits, reranking: reranking}
+	d := &decoder{scanner: scanner{s: unsafe.String(unsafe.SliceData(body), len(body))}, limits: limits, reranking: reranking}
 	if err := d.object(d.field); err != nil {
 		return nil, err
 	}
-	if d.peek(); d.i != len(d.b) {
+	if d.peek(); d.i != len(d.s) {
 		return nil, d.syntax("more data after the object: %s", d.next())
 	}
 	for _, f := range []struct {
@@ -92,7 +95,7 @@ func (d *decoder) field(key string) error {
 }
 
 func unknownField(key, known string) error {
-	return &DecodeError{Path: clip(key), Msg: fmt.Sprintf("unknown field %q, want one of: %s", clip(key), known), Code: CodeUnsupported}
+	return &DecodeError{Path: strings.Clone(clip(key)), Msg: fmt.Sprintf("unknown field %q, want one of: %s", clip(key), known), Code: CodeUnsupported}
 }
 
 func duplicate(key string) error {
@@ -140,12 +143,16 @@ func (d *decoder) passage(i int) error {
 	if i == d.limits.Passages {
 		return &DecodeError{Msg: fmt.Sprintf("want at most %d passages, got more", d.limits.Passages), Code: CodeInvalid}
 	}
+	start := d.i
 	s, err := d.textObject(d.limits.PassageBytes)
 	if err != nil {
 		return under("["+strconv.Itoa(i)+"]", err)
 	}
 	if d.total += len(s); d.total > d.limits.PassagesBytes {
 		return &DecodeError{Msg: fmt.Sprintf("all passages together are longer than the limit of %d bytes", d.limits.PassagesBytes), Code: CodeTooLong}
+	}
+	if i == 0 { // guess that the others are as long
+		d.req.Passages = make([]string, 0, min(d.limits.Passages, 1+(len(d.s)-d.i)/(d.i-start)))
 	}
 	d.req.Passages = append(d.req.Passages, s)
 	return nil

@@ -128,16 +128,6 @@ func TestTopKIsReadByTheRerankingRouteOnly(t *testing.T) {
 	require.ErrorContains(t, err, "top_k: not supported by this route")
 }
 
-func TestRequestDoesNotReferToTheBody(t *testing.T) {
-	b := body("query", "first passage", "second \"passage\"")
-	req, err := ranking.Decode(b, ranking.Limits{})
-	require.NoError(t, err)
-	for i := range b {
-		b[i] = '#'
-	}
-	require.Equal(t, &ranking.Request{Query: "query", Passages: []string{"first passage", `second "passage"`}}, req)
-}
-
 func TestRequestSurvivesTheWire(t *testing.T) {
 	want := ranking.Request{
 		Model: "org/model", Query: "a <b> & \"c\" \\ \u2028 \x01 é 日本 😀", Truncate: ranking.TruncateEnd, TopK: 3,

@@ -34,5 +34,13 @@ func appendFloat(dst []byte, f float32) []byte {
 	if abs := math.Abs(float64(f)); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
 		format = 'e'
 	}
-	return strconv.AppendFloat(dst, float64(f), format, -1, 32)
+	bits := 32
+	if math.Float32bits(f)&^(1<<31) == roundsTwice {
+		bits = 64
+	}
+	return strconv.AppendFloat(dst, float64(f), format, -1, bits)
 }
+
+// roundsTwice is the one magnitude, 7.038531e-26, whose shortest float32 decimal gives a neighbour when it is read as
+// a float64 and narrowed; found by trying all of them. It is written with the digits of its float64.
+const roundsTwice = 0x15ae43fd

@@ -47,7 +47,7 @@ func NewHandler(scorer task.Scorer, opts Options) http.Handler {
 // that names none is refused unless there is exactly one.
 func NewModelsHandler(models []Model, opts Options) http.Handler {
 	h := &handler{models: append([]Model(nil), models...), limits: opts.Limits.withDefaults(), observe: opts.Observe}
-	h.buffers.New = func() any { return new([]byte) }
+	h.answers.New = func() any { return new([]byte) }
 	return h
 }
 
@@ -55,7 +55,7 @@ type handler struct {
 	models  []Model
 	limits  Limits
 	observe func(context.Context, Observation)
-	buffers sync.Pool // *[]byte: the body while it is read, then the answer
+	answers sync.Pool // *[]byte; bodies are never used again, because a Scorer may keep the texts that it was given
 }
 
 // exchange is one request on its way.
@@ -73,13 +73,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.obs.Route = x.route
-	buf := h.buffers.Get().(*[]byte)
-	defer h.buffers.Put(buf)
+	out := h.answers.Get().(*[]byte)
+	defer h.answers.Put(out)
 
-	err := h.answer(w, r, &x, buf)
+	err := h.answer(w, r, &x, out)
 	if err == nil {
 		x.obs.Status = http.StatusOK
-		err = send(w, http.StatusOK, *buf)
+		err = send(w, http.StatusOK, *out)
 		if err != nil {
 			x.obs.Code, x.obs.Err = CodeClientGone, fmt.Errorf("send answer: %w", err)
 		}
@@ -112,13 +112,13 @@ func match(path string) (route, model string) {
 	return RouteReranking, model
 }
 
-// answer decodes, scores and ranks, and leaves the encoded answer in buf: nothing of it is sent before it is whole.
-func (h *handler) answer(w http.ResponseWriter, r *http.Request, x *exchange, buf *[]byte) error {
+// answer decodes, scores and ranks, and leaves the encoded answer in out: nothing of it is sent before it is whole.
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, x *exchange, out *[]byte) error {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		return &fault{status: http.StatusMethodNotAllowed, code: CodeInvalid, msg: fmt.Sprintf("method %s is not served here, want POST", clip(r.Method))}
 	}
-	req, err := h.read(w, r, x, buf)
+	req, err := h.read(w, r, x)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, x *exchange, bu
 	if err != nil {
 		return err
 	}
-	*buf, err = AppendResponse((*buf)[:0], rankings)
+	*out, err = AppendResponse((*out)[:0], rankings)
 	return err
 }
 
@@ -165,8 +165,8 @@ func score(ctx context.Context, scorer task.Scorer, req *Request, obs *Observati
 	return rankings, nil
 }
 
-// read takes the body into buf and decodes it; the request does not refer to buf.
-func (h *handler) read(w http.ResponseWriter, r *http.Request, x *exchange, buf *[]byte) (*Request, error) {
+// read takes in the body and decodes it.
+func (h *handler) read(w http.ResponseWriter, r *http.Request, x *exchange) (*Request, error) {
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		return nil, &fault{status: http.StatusUnsupportedMediaType, code: CodeEncoding, msg: fmt.Sprintf("content encoding %q is not read here, want none", clip(enc))}
 	}
@@ -174,8 +174,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, x *exchange, buf 
 		w.Header().Set("Connection", "close") // the body stays unread, so the connection cannot be used again
 		return nil, bodyTooLarge(h.limits.BodyBytes)
 	}
-	body, err := readAll(http.MaxBytesReader(w, r.Body, h.limits.BodyBytes), (*buf)[:0], r.ContentLength)
-	*buf = body
+	body, err := readAll(http.MaxBytesReader(w, r.Body, h.limits.BodyBytes), r.ContentLength)
 	x.obs.BytesIn = int64(len(body))
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -191,12 +190,10 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, x *exchange, buf 
 	return decode(body, h.limits, x.route == RouteReranking)
 }
 
-// readAll appends all of r to dst. An announced size saves growing, up to a bound: a client may announce and not send.
-func readAll(r io.Reader, dst []byte, size int64) ([]byte, error) {
+// readAll reads all of r. An announced size saves growing, up to a bound: a client may announce and not send.
+func readAll(r io.Reader, size int64) ([]byte, error) {
 	const trusted = 256 << 10
-	if size = min(size, trusted); int64(cap(dst)) <= size {
-		dst = make([]byte, 0, size+1) // one more than the size, so that the end is found without growing
-	}
+	dst := make([]byte, 0, max(512, min(size, trusted)+1)) // one more than the size, so that the end is found without growing
 	for {
 		if len(dst) == cap(dst) {
 			dst = append(dst, 0)[:len(dst)]

@@ -251,6 +251,16 @@ func TestBodyThatEndsEarlyIsAClientThatLeft(t *testing.T) {
 	require.Equal(t, 499, resp.StatusCode, "a client that still listens gets no empty 200")
 }
 
+func TestScorerMayKeepTheTextsItWasGiven(t *testing.T) {
+	b := newBench(ranking.Options{}, 1)
+	for _, word := range []string{"first", "other", "third"} {
+		require.Equal(t, 200, post(b, ranking.RouteRanking, `{"query":{"text":"`+word+`"},"passages":[{"text":"`+word+`"}]}`).Code)
+	}
+	for i, word := range []string{"first", "other", "third"} {
+		require.Equal(t, task.ScoreRequest{Query: word, Documents: []string{word}}, b.scorer.calls[i])
+	}
+}
+
 func TestConcurrentRequestsDoNotShareBuffers(t *testing.T) {
 	h := ranking.NewHandler(lengths{}, ranking.Options{})
 	done := make(chan error, 8)

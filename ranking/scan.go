@@ -1,21 +1,20 @@
 package ranking
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // scanner reads the JSON (RFC 8259) that the documented shape needs. It has no recursion: a value nested deeper than
-// the shape is a value of the wrong type. b and s hold the same bytes: b is scanned, and texts are cut out of s, the
-// one copy, so that nothing refers to the caller's buffer afterwards.
+// the shape is a value of the wrong type. Texts are cut out of s, which as a string cannot change under them.
 type scanner struct {
-	b []byte
 	s string
 	i int // position of the next byte
+
+	out []byte // where a string with escapes is put together, used again for the next one
 }
 
 func (c *scanner) syntax(format string, args ...any) error {
@@ -24,8 +23,8 @@ func (c *scanner) syntax(format string, args ...any) error {
 
 // peek skips white space and returns the next byte, 0 at the end.
 func (c *scanner) peek() byte {
-	for c.i < len(c.b) {
-		switch b := c.b[c.i]; b {
+	for c.i < len(c.s) {
+		switch b := c.s[c.i]; b {
 		case ' ', '\t', '\n', '\r':
 			c.i++
 		default:
@@ -37,7 +36,7 @@ func (c *scanner) peek() byte {
 
 // expect consumes the byte want after white space.
 func (c *scanner) expect(want byte, where string) error {
-	if c.peek() != want || c.i == len(c.b) {
+	if c.peek() != want || c.i == len(c.s) {
 		return c.syntax("want '%c' %s, got %s", want, where, c.next())
 	}
 	c.i++
@@ -46,10 +45,10 @@ func (c *scanner) expect(want byte, where string) error {
 
 // next names the next byte for a message.
 func (c *scanner) next() string {
-	if c.i >= len(c.b) {
+	if c.i >= len(c.s) {
 		return "the end of the body"
 	}
-	return strconv.QuoteRune(rune(c.b[c.i]))
+	return strconv.QuoteRune(rune(c.s[c.i]))
 }
 
 // wrongType says that the value at the position has another type than want.
@@ -88,7 +87,7 @@ func (c *scanner) object(field func(key string) error) error {
 		if c.peek() != '"' {
 			return c.syntax("want a quoted name, got %s", c.next())
 		}
-		key, err := c.text()
+		key, err := c.key()
 		if err != nil {
 			return err
 		}
@@ -128,116 +127,122 @@ func (c *scanner) array(item func(i int) error) error {
 	}
 }
 
-// text reads a string. Without escapes it is a part of s; with escapes it is a new string.
-func (c *scanner) text() (string, error) {
+// key reads a name. Names are short and plain as a rule, and then cheaper to read byte by byte than by text.
+func (c *scanner) key() (string, error) {
+	start := c.i + 1
+	for i := start; i < len(c.s); i++ {
+		switch b := c.s[i]; {
+		case b == '"':
+			c.i = i + 1
+			return c.s[start:i], nil
+		case b == '\\' || b < 0x20 || b >= utf8.RuneSelf:
+			return c.text()
+		}
+	}
+	return c.text()
+}
+
+// text reads a string. Without escapes it is a part of s; with escapes it is a string of its own.
+func (c *scanner) text() (text string, err error) {
 	if c.peek() != '"' {
 		return "", c.wrongType("a string")
 	}
-	start := c.i + 1
-	n := bytes.IndexByte(c.b[start:], '"')
+	c.i++
+	start := c.i
+	n := strings.IndexByte(c.s[start:], '"')
 	if n < 0 {
 		return "", c.syntax("a string has no end")
 	}
-	raw := c.b[start : start+n]
-	if bytes.IndexByte(raw, '\\') >= 0 {
-		return c.escaped(start)
+	text = c.s[start : start+n]
+	ascii := false // until it was seen to be
+	if strings.IndexByte(text, '\\') >= 0 {
+		if text, err = c.escaped(); err != nil {
+			return "", err
+		}
+	} else {
+		var control bool
+		if control, ascii = survey(text); control {
+			n = plain(text)
+		}
+		c.i += n
 	}
-	control, ascii := survey(raw)
-	if control {
-		return "", c.controlIn(start)
-	}
-	if !ascii && !utf8.Valid(raw) {
+	switch {
+	case c.i == len(c.s):
+		return "", c.syntax("a string has no end")
+	case c.s[c.i] != '"':
+		return "", c.syntax("control character 0x%02x in a string, it must be escaped", c.s[c.i])
+	case !ascii && !validUTF8(c.s[start:c.i]):
 		return "", c.syntax("a string is not valid UTF-8")
 	}
-	c.i = start + n + 1
-	return c.s[start : start+n], nil
+	c.i++
+	return text, nil
 }
 
-// survey reports whether raw holds a control character, which JSON forbids in strings, and whether it is all ASCII.
-// It tests eight bytes at a time: v-0x20.. borrows into the top bit of a byte that was below 0x20.
-func survey(raw []byte) (control, ascii bool) {
-	const tops = 0x8080808080808080
-	const spaces = 0x2020202020202020
-	var low, all uint64
-	for ; len(raw) >= 16; raw = raw[16:] {
-		v, w := binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint64(raw[8:])
-		low |= (v-spaces)&^v | (w-spaces)&^w
-		all |= v | w
-	}
-	for _, b := range raw {
-		v := uint64(b) | spaces&^0xff // the other seven bytes are harmless
-		low |= (v - spaces) &^ v
-		all |= v
-	}
-	return low&tops != 0, all&tops == 0
-}
-
-func (c *scanner) controlIn(start int) error {
-	for c.i = start; c.b[c.i] >= 0x20; {
-		c.i++
-	}
-	return c.syntax("control character 0x%02x in a string, it must be escaped", c.b[c.i])
-}
-
-// escaped reads the string whose text begins at start and holds at least one backslash.
-func (c *scanner) escaped(start int) (string, error) {
-	out := make([]byte, 0, 64)
-	for i := start; ; {
-		run := i
-		for i < len(c.b) && c.b[i] != '"' && c.b[i] != '\\' && c.b[i] >= 0x20 {
-			i++
+// escaped reads a string that holds escapes, up to the first byte that is no part of it.
+func (c *scanner) escaped() (string, error) {
+	c.out = c.out[:0]
+	for {
+		n := plain(c.s[c.i:])
+		c.out = append(c.out, c.s[c.i:c.i+n]...)
+		c.i += n
+		if c.i == len(c.s) || c.s[c.i] != '\\' {
+			return string(c.out), nil
 		}
-		if !utf8.Valid(c.b[run:i]) {
-			return "", c.syntax("a string is not valid UTF-8")
-		}
-		out = append(out, c.b[run:i]...)
-		switch {
-		case i == len(c.b):
-			return "", c.syntax("a string has no end")
-		case c.b[i] == '"':
-			c.i = i + 1
-			return string(out), nil
-		case c.b[i] < 0x20:
-			return "", c.controlIn(i)
-		}
-		c.i = i
-		r, n := unescape(c.b[i:])
-		if n == 0 {
+		if n = c.escape(c.i); n == 0 {
 			return "", c.syntax(`an escape is none of \" \\ \/ \b \f \n \r \t \uXXXX, or is half of a surrogate pair`)
 		}
-		out = utf8.AppendRune(out, r)
-		i += n
+		c.i += n
 	}
 }
 
-// unescape reads the escape at the start of b and returns its rune and length; length 0 says that it is not valid.
-func unescape(b []byte) (rune, int) {
-	if len(b) < 2 {
-		return 0, 0
+// escape appends what the escape at i stands for and returns the escape's length, 0 when it is not valid.
+func (c *scanner) escape(i int) int {
+	if i+1 == len(c.s) {
+		return 0
 	}
-	if k := bytes.IndexByte([]byte(`"\/bfnrt`), b[1]); k >= 0 {
-		return rune("\"\\/\b\f\n\r\t"[k]), 2
+	switch e := c.s[i+1]; e {
+	case '"', '\\', '/':
+		c.out = append(c.out, e)
+	case 'b':
+		c.out = append(c.out, '\b')
+	case 'f':
+		c.out = append(c.out, '\f')
+	case 'n':
+		c.out = append(c.out, '\n')
+	case 'r':
+		c.out = append(c.out, '\r')
+	case 't':
+		c.out = append(c.out, '\t')
+	default:
+		return c.unicodeEscape(i)
 	}
-	r := hex4(b)
-	if !utf16.IsSurrogate(r) {
-		if r < 0 {
-			return 0, 0
-		}
-		return r, 6
-	}
-	if pair := utf16.DecodeRune(r, hex4(b[6:])); pair != utf8.RuneError {
-		return pair, 12
-	}
-	return 0, 0
+	return 2
 }
 
-// hex4 reads \uXXXX at the start of b; -1 says that it is not there.
-func hex4(b []byte) rune {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+func (c *scanner) unicodeEscape(i int) int {
+	r := hex4(c.s[i:])
+	switch {
+	case r < 0:
+		return 0
+	case !utf16.IsSurrogate(r):
+		c.out = utf8.AppendRune(c.out, r)
+		return 6
+	}
+	if r = utf16.DecodeRune(r, hex4(c.s[i+6:])); r == utf8.RuneError {
+		return 0
+	}
+	c.out = utf8.AppendRune(c.out, r)
+	return 12
+}
+
+// hex4 reads \uXXXX at the start of s; -1 says that it is not there.
+func hex4(s string) rune {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return -1
 	}
 	var r rune
-	for _, d := range b[2:6] {
+	for i := 2; i < 6; i++ {
+		d := s[i]
 		switch {
 		case d >= '0' && d <= '9':
 			d -= '0'
@@ -260,11 +265,11 @@ func (c *scanner) whole() (int, error) {
 		return 0, c.wrongType("a whole number")
 	}
 	start := c.i
-	for c.i < len(c.b) && bytes.IndexByte([]byte("+-.0123456789eE"), c.b[c.i]) >= 0 {
+	for c.i < len(c.s) && strings.IndexByte("+-.0123456789eE", c.s[c.i]) >= 0 {
 		c.i++
 	}
 	n, err := strconv.Atoi(c.s[start:c.i])
-	if err != nil || n < 1 || n > 1_000_000_000 || c.b[start] == '0' {
+	if err != nil || n < 1 || n > 1_000_000_000 || c.s[start] == '0' {
 		return 0, &DecodeError{Msg: "want a whole number of at least 1, got " + clip(c.s[start:c.i]), Code: CodeInvalid}
 	}
 	return n, nil

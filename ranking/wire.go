@@ -15,7 +15,7 @@ const (
 	TruncateEnd    Truncate = "END"  // cut its end
 )
 
-// Request is a decoded ranking request. Its strings share one copy of the body, which the caller of [Decode] may reuse.
+// Request is a ranking request. One that [Decode] returned holds views of the body.
 type Request struct {
 	Model    string // empty when the body names none
 	Query    string
