@@ -26,9 +26,13 @@ func (k ScoreKind) String() string {
 }
 
 // ScoreRequest asks how relevant each document is to the query. An empty list is legal.
+//
+// Backing is optional and changes no result: when the documents are substrings of one string (a decoded request body,
+// say), setting it to that string lets an implementation hand them over where they lie instead of copying each.
 type ScoreRequest struct {
 	Query     string
 	Documents []string
+	Backing   string
 	Settings  Settings
 }
 

@@ -41,6 +41,27 @@ type Video interface {
 	Release()
 }
 
+// CopyFrames returns copies of all frames of v, which the caller owns: they stay valid after Release. The copies lie in
+// one block of Frames*Height*Width*Channels*4 bytes. It returns the error of the first frame that cannot be read.
+func CopyFrames(v Video) ([]Frame, error) {
+	frames := make([]Frame, v.Info().Frames)
+	var block []float32
+	for i := range frames {
+		f, err := v.Frame(i)
+		if err != nil {
+			return nil, err
+		}
+		if block == nil {
+			block = make([]float32, 0, len(frames)*len(f.Pixels))
+		}
+		from := len(block)
+		block = append(block, f.Pixels...)
+		f.Pixels = block[from:len(block):len(block)]
+		frames[i] = f
+	}
+	return frames, nil
+}
+
 // VideoGenerator is the Task text_to_video.
 type VideoGenerator interface {
 	// GenerateVideo returns when the native call has ended. The caller must Release the result.
