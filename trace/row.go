@@ -32,7 +32,7 @@ const (
 	CodeMaxInFlight = "max_in_flight" // too many requests were under way
 	CodeDialFailed  = "dial_failed"   // no connection could be made
 	CodeDialTimeout = "dial_timeout"  // no connection could be made in time
-	CodeRefusedItem = "invalid_item"  // the item cannot be written as a request
+	CodeInvalidItem = "invalid_item"  // the item cannot be written as a request
 )
 
 // Row is what the client says of one scheduled request.
@@ -53,7 +53,8 @@ type Row struct {
 	FirstByteNS     int64  `json:"first_byte_ns,omitempty"`    // of the answer
 	FirstContentNS  int64  `json:"first_content_ns,omitempty"` // first non-empty text of a stream; 0 when not streamed
 	LastContentNS   int64  `json:"last_content_ns,omitempty"`
-	LastByteNS      int64  `json:"last_byte_ns,omitempty"` // end of the answer, or of what came of it
+	LastByteNS      int64  `json:"last_byte_ns,omitempty"` // last bytes of the answer, or of what came of it
+	EndedNS         int64  `json:"ended_ns"`               // when the client was done with the request
 
 	Status       int     `json:"status,omitempty"` // HTTP status, 0 when none came
 	Result       Result  `json:"result"`
@@ -89,6 +90,9 @@ func (w *RowWriter) Append(row Row) error {
 	w.buf.Reset()
 	enc := json.NewEncoder(&w.buf)
 	enc.SetEscapeHTML(false)
+	if row.Phase == "" || row.Result == "" {
+		return fmt.Errorf("write row %q: phase or result is missing", row.RequestID)
+	}
 	if err := enc.Encode(&row); err != nil {
 		return fmt.Errorf("encode row %q: %w", row.RequestID, err)
 	}
