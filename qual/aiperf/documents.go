@@ -11,7 +11,7 @@ type Summary struct {
 	SchemaVersion    string
 	AIPerfVersion    string
 	BenchmarkID      string
-	Start            time.Time // schedule zero truncated to microseconds; the file has no zone and means TZ, which Run sets to UTC
+	Start            time.Time // schedule zero rounded to microseconds; the file has no zone and means TZ, which Run sets to UTC
 	End              time.Time
 	WasCancelled     bool
 	IsComplete       bool

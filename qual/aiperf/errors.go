@@ -51,3 +51,6 @@ func (e *SyntaxError) Error() string {
 	}
 	return fmt.Sprintf("%s:%d: %s line: %s", e.File, e.Line, kind, e.Msg)
 }
+
+// String returns file:line.
+func (p Pos) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }

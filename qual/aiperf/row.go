@@ -70,8 +70,10 @@ func classify(m *Meta, e *RowError, measured bool) Class {
 func (r *Row) Class() Class { return classify(&r.Meta, r.Error, len(r.Metrics) > 0) }
 
 // Refused reports whether the server turned the request away: status 429 or 503.
-func (r *Row) Refused() bool {
-	return r.Class() == HTTPError && (r.Error.Code == http.StatusTooManyRequests || r.Error.Code == http.StatusServiceUnavailable)
+func (r *Row) Refused() bool { return refused(r.Class(), r.Error) }
+
+func refused(class Class, e *RowError) bool {
+	return class == HTTPError && (e.Code == http.StatusTooManyRequests || e.Code == http.StatusServiceUnavailable)
 }
 
 // Metric returns the value of a scalar metric and whether the row has it.
