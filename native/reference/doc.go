@@ -1,0 +1,2 @@
+// Package reference is the built-in CPU runtime.
+package reference
