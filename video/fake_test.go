@@ -138,3 +138,5 @@ func declared() task.Decl {
 		{Name: "negative_prompt", Kind: task.KindString, Default: task.String("")},
 	}}
 }
+
+func nan() float32 { return float32(math.NaN()) }
