@@ -14,6 +14,7 @@ bool trf_call_failed(trf_call* call, trtmc_status status, const char* format, ..
 	int n = vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	size_t size = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+	trf_error_release(call->error);
 	call->status = trf_fail_bytes(&call->error, status, text, size);
 	return false;
 }

@@ -20,15 +20,20 @@
 static const trf_task tasks[] = {
 	[TRF_TEXT] = {TRTMC_TASK_TEXT_CONTINUATION, TRF_GROUP_TEXT, &trf_text_api.header},
 	[TRF_TEXT_STREAM] = {TRTMC_TASK_STREAMING_TEXT_CONTINUATION, TRF_GROUP_TEXT, &trf_text_stream_api.header},
+	[TRF_CONVERSATION] = {TRTMC_TASK_TEXT_CONVERSATION, TRF_GROUP_CONVERSATION, &trf_conversation_api.header},
+	[TRF_CONVERSATION_STREAM] = {TRTMC_TASK_STREAMING_TEXT_CONVERSATION, TRF_GROUP_CONVERSATION, &trf_conversation_stream_api.header},
+	[TRF_PAIR] = {TRTMC_TASK_TEXT_PAIR_TO_RELEVANCE, TRF_GROUP_RELEVANCE, &trf_pair_api.header},
+	[TRF_DOCUMENTS] = {TRTMC_TASK_TEXT_QUERY_DOCUMENTS_TO_RELEVANCE, TRF_GROUP_RELEVANCE, &trf_documents_api.header},
+	[TRF_EMBEDDING] = {TRTMC_TASK_TEXT_TO_EMBEDDING, TRF_GROUP_EMBEDDING, &trf_embedding_api.header},
+	[TRF_VIDEO] = {TRTMC_TASK_TEXT_TO_VIDEO, TRF_GROUP_VIDEO, &trf_video_api.header},
+	[TRF_VIDEO_BATCH] = {TRTMC_TASK_BATCH_TEXT_TO_VIDEO, TRF_GROUP_VIDEO, &trf_video_batch_api.header},
 };
 
 const trf_task* trf_task_at(trf_task_id id) { return &tasks[id]; }
 
 trf_task_id trf_task_find(trtmc_string_view id) {
 	int i = 0;
-	int n = (int)(sizeof tasks / sizeof tasks[0]);
-	while (i < n && !trf_is(id, tasks[i].id)) i++;
-	if (i == n) return TRF_NO_TASK;
+	while (i < TRF_NO_TASK && !trf_is(id, tasks[i].id)) i++;
 	return (trf_task_id)i;
 }
 

@@ -5,6 +5,11 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static trtmc_reference_hook hook;
 static void* hook_user;
 
+int64_t trtmc_reference_count_hooks(int64_t delta) {
+	static int64_t owners;
+	return __atomic_add_fetch(&owners, delta, __ATOMIC_SEQ_CST);
+}
+
 void* trtmc_reference_set_hook(trtmc_reference_hook next, void* user) {
 	pthread_rwlock_wrlock(&lock);
 	void* before = hook_user;

@@ -137,6 +137,7 @@ static trtmc_status check(const document* d, const trf_params* p, trtmc_error** 
 	if (d->embedding && (p->dimensions < 8 || p->dimensions > 65536)) return wrong(error, "embedding", trf_view("dimensions"), "must be 8 to 65536");
 	if (d->video && (p->video.width < 16 || p->video.height < 16 || p->video.frames < 1 || p->video.steps < 1))
 		return wrong(error, "", trf_view("video"), "needs width and height of at least 16, frames and steps of at least 1");
+	if (d->video && p->video.fps != 0 && !(p->video.fps >= 1 && p->video.fps <= 240)) return wrong(error, "video", trf_view("fps"), "must be 0 (no rate) or 1 to 240");
 	return check_fault(p, error);
 }
 

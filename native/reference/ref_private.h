@@ -447,6 +447,40 @@ bool trf_prefill(trf_call* call, size_t tokens); /* spends their time; false: ca
 bool trf_generate(trf_generation* g);
 void trf_generation_free(trf_generation* g);
 
+/* ---- ref_chat.c, ref_tool.c: what a conversation request says ---- */
+
+typedef struct trf_tool_choice {
+	trtmc_string_view name; /* empty: no tool is called */
+	trtmc_string_view schema, message;
+	uint64_t index; /* among the tools of the request */
+} trf_tool_choice;
+
+trtmc_status trf_chat_check(const trtmc_text_conversation_request_v1* request, trtmc_error** error);
+/* Writes a checked request as one text, which the model continues. */
+void trf_chat_render(const trtmc_text_conversation_request_v1* request, trf_buffer* out);
+/* The first tool whose name the last message, a user's, contains. */
+trf_tool_choice trf_tool_choose(const trtmc_text_conversation_request_v1* request);
+/* Writes the call's arguments: each required property of the schema, filled from the message. */
+trtmc_status trf_tool_arguments(const trf_tool_choice* choice, trf_buffer* out, trtmc_error** error);
+
+/* ---- ref_scene.c: the moving picture of the video Tasks ---- */
+
+enum { TRF_LATENT = 8 }; /* one latent stands for 8 by 8 pixels of a frame */
+
+typedef struct trf_clip {
+	int64_t width, height, frames, steps;
+	double guidance_scale, fps; /* fps 0: no rate is declared */
+	uint64_t look, avoid;       /* hashes of prompt and negative prompt; avoid 0: none */
+	uint64_t seed;
+	trtmc_f32_view latents;     /* empty: made from the seed */
+} trf_clip;
+
+typedef struct trf_scene trf_scene;
+
+uint64_t trf_clip_latents(const trf_clip* clip); /* how many latents a clip has */
+trf_scene* trf_scene_new(trf_arena* a, const trf_clip* clip); /* NULL when out of memory */
+void trf_scene_paint(trf_scene* scene, int64_t frame, float* pixels); /* RGB, each sample in [0, 1] */
+
 /* ---- ref_stream.c: one producer thread, a short queue, one reader ---- */
 
 enum { TRF_QUEUE = 8 };

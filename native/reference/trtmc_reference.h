@@ -43,6 +43,9 @@ void* trtmc_reference_set_hook(trtmc_reference_hook hook, void* user);
 /* Removes the hook if its user pointer is user, else does nothing. Returns 1 when it removed it. */
 int trtmc_reference_remove_hook(void* user);
 
+/* Adds delta to the number of hook owners and returns it. Kept here so that callers in other languages need no global. */
+int64_t trtmc_reference_count_hooks(int64_t delta);
+
 #ifdef TRTMC_TEST_ALLOC
 /* Lets the n-th allocation from now on fail (n >= 1), once; 0 lets none fail. Only for the tests of the runtime. */
 void trtmc_reference_fail_allocation(int64_t n);
