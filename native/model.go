@@ -71,7 +71,10 @@ func pathError(op, path string, err error) error {
 	if e.Op != op {
 		e.Detail = strings.TrimSuffix(e.Op+": "+e.Detail, ": ")
 	}
-	e.Op, e.Detail = op, strings.TrimSuffix(fmt.Sprintf("bundle %q: %s", path, e.Detail), ": ")
+	e.Op = op
+	if !strings.Contains(e.Detail, path) {
+		e.Detail = strings.TrimSuffix(fmt.Sprintf("bundle %q: %s", path, e.Detail), ": ")
+	}
 	if _, bad := bundle.Open(path); bad != nil && e.Err == task.ErrInternal {
 		e.Err = fmt.Errorf("%w: %w", task.ErrInvalid, bad)
 	}
