@@ -1,0 +1,46 @@
+package serving
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/trtmc-go/trtmc/native/task"
+)
+
+// call is one Task call to make on a lane: it looks the Task up and calls it.
+type call func(lane task.Model) (task.Timing, error)
+
+// run waits for a lane, makes the call and gives the lane back when the call has returned, whatever became of the
+// client meanwhile: a one-shot native call cannot be stopped, and a lane is free only when it is. Everything is noted
+// in o. The error is a fault of the admission, the cause of ctx, or the Task's own.
+func (s *Server) run(ctx context.Context, o *observation, m *served, id task.ID, set task.Settings, do call) error {
+	lane, release, err := s.admit(ctx, o, m)
+	if err != nil {
+		return err
+	}
+	defer release()
+	o.noteCallStart(id, set)
+	timing, err := do(lane)
+	o.noteCallEnd(timing, !errors.Is(err, task.ErrClosed))
+	return err
+}
+
+// admit takes one of the model's lanes for o, waiting in the model's queue. The caller must call release once it has
+// no more use for the lane; calling it again does nothing. Nothing here depends on a request being there: a job may
+// be admitted in the same way.
+func (s *Server) admit(ctx context.Context, o *observation, m *served) (task.Model, func(), error) {
+	i, err := m.pool.acquire(ctx, o.bytes(), o.noteEnqueued)
+	o.noteLeftQueue(i)
+	if err != nil {
+		return nil, nil, err
+	}
+	start, released := time.Now(), false
+	release := func() {
+		if !released {
+			released = true
+			m.pool.release(i, time.Since(start))
+		}
+	}
+	return m.Lanes[i], release, nil
+}
