@@ -27,7 +27,8 @@ func decode(body []byte, limits Limits, reranking bool) (*Request, error) {
 	if int64(len(body)) > limits.BodyBytes {
 		return nil, bodyTooLarge(limits.BodyBytes)
 	}
-	d := &decoder{scanner: scanner{s: unsafe.String(unsafe.SliceData(body), len(body))}, limits: limits, reranking: reranking}
+	text := unsafe.String(unsafe.SliceData(body), len(body))
+	d := &decoder{scanner: scanner{s: text}, limits: limits, reranking: reranking, req: Request{body: text}}
 	if err := d.object(d.field); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func TestDecodeSuite(t *testing.T) {
 			if strings.HasPrefix(name, "y_") {
 				require.NoError(t, err)
 				require.True(t, ok, "encoding/json with the same strictness refuses it")
-				require.Equal(t, want, *got)
+				require.Equal(t, want, texts(got))
 				return
 			}
 			require.False(t, ok, "encoding/json with the same strictness accepts it")
@@ -57,6 +57,11 @@ func suiteReasons(t *testing.T) map[string][2]string {
 		}
 	}
 	return reasons
+}
+
+// texts returns r without its reference to the body it was decoded from.
+func texts(r *ranking.Request) ranking.Request {
+	return ranking.Request{Model: r.Model, Query: r.Query, Passages: r.Passages, Truncate: r.Truncate, TopK: r.TopK}
 }
 
 func body(query string, passages ...string) []byte {
@@ -137,7 +142,7 @@ func TestRequestSurvivesTheWire(t *testing.T) {
 	require.NoError(t, err)
 	got, err := ranking.DecodeReranking(b, ranking.Limits{})
 	require.NoError(t, err)
-	require.Equal(t, want, *got)
+	require.Equal(t, want, texts(got))
 }
 
 func TestLongNamesAreClippedInMessages(t *testing.T) {

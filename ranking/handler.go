@@ -150,7 +150,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, x *exchange, ou
 // score calls the Task and ranks what it gave.
 func score(ctx context.Context, scorer task.Scorer, req *Request, obs *Observation) ([]Ranking, error) {
 	obs.Called = true
-	res, err := scorer.Score(ctx, task.ScoreRequest{Query: req.Query, Documents: req.Passages, Settings: obs.Settings})
+	res, err := scorer.Score(ctx, task.ScoreRequest{Query: req.Query, Documents: req.Passages, Backing: req.body, Settings: obs.Settings})
 	obs.Kind, obs.Timing = res.Kind, res.Timing
 	if err != nil {
 		return nil, err

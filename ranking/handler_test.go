@@ -257,8 +257,15 @@ func TestScorerMayKeepTheTextsItWasGiven(t *testing.T) {
 		require.Equal(t, 200, post(b, ranking.RouteRanking, `{"query":{"text":"`+word+`"},"passages":[{"text":"`+word+`"}]}`).Code)
 	}
 	for i, word := range []string{"first", "other", "third"} {
-		require.Equal(t, task.ScoreRequest{Query: word, Documents: []string{word}}, b.scorer.calls[i])
+		require.Equal(t, word, b.scorer.calls[i].Query)
+		require.Equal(t, []string{word}, b.scorer.calls[i].Documents)
 	}
+}
+
+func TestScorerIsGivenTheBodyThatHoldsTheTexts(t *testing.T) {
+	b := newBench(ranking.Options{}, 1, 2, 3)
+	require.Equal(t, 200, post(b, ranking.RouteRanking, threePassages).Code)
+	require.Equal(t, threePassages, b.scorer.calls[0].Backing)
 }
 
 func TestConcurrentRequestsDoNotShareBuffers(t *testing.T) {

@@ -22,6 +22,8 @@ type Request struct {
 	Passages []string
 	Truncate Truncate
 	TopK     int // 0 when absent; only [DecodeReranking] sets it
+
+	body string // what the texts are views of, when the request was decoded
 }
 
 // Ranking is one entry of an answer: the place of a passage in the request and its score.
