@@ -129,25 +129,25 @@ func (s *Spec) check() error {
 	base, err := url.Parse(s.BaseURL)
 	switch {
 	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https":
-		return fmt.Errorf("BaseURL %q, want http://host:port", s.BaseURL)
+		return fmt.Errorf("field BaseURL is %q, want http://host:port", s.BaseURL)
 	case !slices.Contains([]Workload{TextTrace, Ranking, Video}, s.Workload):
-		return fmt.Errorf("Workload %q, want %s, %s or %s", s.Workload, TextTrace, Ranking, Video)
+		return fmt.Errorf("field Workload is %q, want %s, %s or %s", s.Workload, TextTrace, Ranking, Video)
 	case s.Executable == "" || s.Model == "" || s.InputFile == "" || s.ArtifactDir == "" || s.TiktokenCache == "":
-		return fmt.Errorf("Executable, Model, InputFile, ArtifactDir and TiktokenCache are all needed")
+		return fmt.Errorf("fields Executable, Model, InputFile, ArtifactDir and TiktokenCache are all needed")
 	case s.Workload != TextTrace && !s.FixedSchedule && s.Requests < 1:
-		return fmt.Errorf("Requests %d, want at least 1", s.Requests)
+		return fmt.Errorf("field Requests is %d, want at least 1", s.Requests)
 	case s.Workload != TextTrace && (s.Streaming || s.Chat):
-		return fmt.Errorf("Streaming and Chat are for %s only", TextTrace)
+		return fmt.Errorf("fields Streaming and Chat are for %s only", TextTrace)
 	case s.Warmup < 0 || s.Concurrency < 0 || s.WorkersMax < 0 || s.RequestTimeout < 0 || s.Deadline < 0 || s.Grace < 0:
 		return fmt.Errorf("a count or duration is negative")
 	case s.RequestTimeout%time.Second != 0:
-		return fmt.Errorf("RequestTimeout %v, want whole seconds", s.RequestTimeout)
+		return fmt.Errorf("field RequestTimeout is %v, want whole seconds", s.RequestTimeout)
 	case s.PollInterval != 0 && (s.PollInterval < time.Millisecond || s.PollInterval > 10*time.Second):
-		return fmt.Errorf("PollInterval %v, want 1ms to 10s", s.PollInterval)
+		return fmt.Errorf("field PollInterval is %v, want 1ms to 10s", s.PollInterval)
 	}
 	for _, x := range s.ExtraInputs {
 		if name, _, ok := strings.Cut(x, ":"); !ok || name == "" || strings.HasPrefix(x, "-") {
-			return fmt.Errorf("ExtraInputs %q, want name:value", x)
+			return fmt.Errorf("field ExtraInputs has %q, want name:value", x)
 		}
 	}
 	return nil

@@ -35,6 +35,7 @@ func runReal(t *testing.T, spec Spec, rows []string) (Result, *Export) {
 	res, err := Run(t.Context(), spec)
 	require.NoError(t, err)
 	require.Equal(t, Exited, res.End, "%v", res.LastLines)
+	require.False(t, res.LeftBehind)
 	e, err := Open(spec.ArtifactDir)
 	require.NoError(t, err)
 	if dir := os.Getenv("TRTMC_AIPERF_KEEP"); dir != "" {
