@@ -34,9 +34,9 @@ type Inventory struct {
 type Row struct {
 	Profile      string    `json:"profile"` // unique
 	Scope        Scope     `json:"scope"`
-	Of           string    `json:"of,omitempty"` // for a variant: the profile it is a variant of
-	Workload     string    `json:"workload"`     // text-trace, ranking or video
-	Checkpoint   string    `json:"checkpoint"`   // owner/name at its public source
+	Of           string    `json:"of,omitempty"`         // for a variant: the profile it is a variant of
+	Workload     string    `json:"workload"`             // text-trace, ranking or video
+	Checkpoint   string    `json:"checkpoint,omitempty"` // owner/name at its public source
 	Revision     string    `json:"revision,omitempty"`
 	RevisionNote string    `json:"revision_note,omitempty"`
 	Family       string    `json:"family,omitempty"` // the native family, where it is known by name
@@ -97,7 +97,7 @@ func Parse(text []byte) (Inventory, error) {
 
 func (r *Row) check(seen map[string]bool) error {
 	switch {
-	case r.Profile == "" || r.Checkpoint == "":
+	case r.Profile == "" || r.Checkpoint == "" && r.Scope != Variant:
 		return errors.New("profile and checkpoint are both needed")
 	case seen[r.Profile]:
 		return errors.New("the profile is listed twice")

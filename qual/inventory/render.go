@@ -51,7 +51,7 @@ func (inv Inventory) table(b *strings.Builder, scope Scope, evidence func(string
 		if r.Scope != scope {
 			continue
 		}
-		cells := []string{r.Profile, r.Workload, r.Checkpoint, r.revision(), or(r.Precision), r.shape(), r.sampling(), r.tasks()}
+		cells := []string{r.Profile, r.Workload, or(r.Checkpoint), r.revision(), or(r.Precision), r.shape(), r.sampling(), r.tasks()}
 		if evidence != nil {
 			status, _ := StatusOf(evidence(r.Profile))
 			cells = append(cells, string(status))
