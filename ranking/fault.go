@@ -85,6 +85,11 @@ func taskFault(err error) *fault {
 	case errors.Is(err, task.ErrClosed):
 		return &fault{status: http.StatusServiceUnavailable, code: CodeDraining, msg: "the model is closed", cause: err}
 	}
+	var te *task.Error
+	if errors.As(err, &te) && te.Status == 0 && errors.Is(te, task.ErrInternal) {
+		// The native side said success, and the check of what it gave said otherwise: a wrong count is found there first.
+		return &fault{status: http.StatusBadGateway, code: CodeTaskResult, msg: "the model gave an invalid result", cause: err}
+	}
 	return &fault{status: http.StatusInternalServerError, code: CodeTaskError, msg: "the model failed to score the passages", cause: err}
 }
 

@@ -149,6 +149,7 @@ func TestErrorsOfTheScorerHaveOneFormEach(t *testing.T) {
 		{task.ErrClosed, 503, ranking.CodeDraining, "", "the model is closed"},
 		{context.DeadlineExceeded, 504, ranking.CodeDeadline, "", "the time for this request ran out"},
 		{nativeError(task.ErrInternal, "/secret/path: core dumped"), 500, ranking.CodeTaskError, "", "the model failed to score the passages"},
+		{&task.Error{Op: "run", Detail: "1 scores for 2 documents", Err: task.ErrInternal}, 502, ranking.CodeTaskResult, "", "the model gave an invalid result"},
 		{errors.New("anything"), 500, ranking.CodeTaskError, "", "the model failed to score the passages"},
 		{context.Canceled, 500, ranking.CodeTaskError, "", "the model failed to score the passages"},
 	}

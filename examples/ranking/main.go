@@ -41,14 +41,20 @@ func newMux(name string, model task.Model) (*http.ServeMux, error) {
 	return mux, nil
 }
 
+type settings struct {
+	addr, name, library, bundle, fault string
+}
+
 // run serves until ctx ends. It returns the exit code: 0 after a clean stop, 1 after a failure, 2 for wrong usage.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("ranking", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	addr := flags.String("addr", "127.0.0.1:8000", "address to listen on; port 0 takes a free one")
-	name := flags.String("name", "trtmc/reference-ranker", "served model name")
-	library := flags.String("runtime", "", "absolute path of libtrtmc_c.so.1; empty for the CPU reference runtime")
-	bundle := flags.String("bundle", "", "bundle to load; empty for a reference bundle written for the occasion")
+	var s settings
+	flags.StringVar(&s.addr, "addr", "127.0.0.1:8000", "address to listen on; port 0 takes a free one")
+	flags.StringVar(&s.name, "name", "trtmc/reference-ranker", "served model name")
+	flags.StringVar(&s.library, "runtime", "", "absolute path of libtrtmc_c.so.1; empty for the CPU reference runtime")
+	flags.StringVar(&s.bundle, "bundle", "", "bundle to load; empty for a reference bundle written for the occasion")
+	flags.StringVar(&s.fault, "fault", "", "fault that the reference bundle shows, such as nan_score, short_scores, busy, out_of_memory or error")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -59,43 +65,47 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "ranking: unexpected argument %q\n", flags.Arg(0))
 		return 2
 	}
-	if err := serve(ctx, stdout, *addr, *name, *library, *bundle); err != nil {
+	if err := serve(ctx, stdout, s); err != nil {
 		fmt.Fprintln(stderr, "ranking:", err)
 		return 1
 	}
 	return 0
 }
 
-func serve(ctx context.Context, stdout io.Writer, addr, name, library, bundle string) (err error) {
-	if bundle == "" {
+func serve(ctx context.Context, stdout io.Writer, s settings) (err error) {
+	if s.bundle == "" {
 		dir, err := os.MkdirTemp("", "trtmc-ranking-")
 		if err != nil {
 			return err
 		}
 		defer os.RemoveAll(dir)
-		bundle = filepath.Join(dir, "ranker.bundle")
-		if err := reference.WriteBundle(bundle, reference.RankingParams()); err != nil {
+		s.bundle = filepath.Join(dir, "ranker.bundle")
+		params := reference.RankingParams()
+		if s.fault != "" {
+			params.Fault = &reference.Fault{Kind: reference.FaultKind(s.fault)}
+		}
+		if err := reference.WriteBundle(s.bundle, params); err != nil {
 			return err
 		}
 	}
-	rt, err := native.Open(native.Options{Library: library})
+	rt, err := native.Open(native.Options{Library: s.library})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, rt.Close()) }()
-	model, err := rt.Load(bundle, native.LoadOptions{})
+	model, err := rt.Load(s.bundle, native.LoadOptions{})
 	if err != nil {
 		return err
 	}
-	mux, err := newMux(name, model)
+	mux, err := newMux(s.name, model)
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", addr)
+	listener, err := net.Listen("tcp", s.addr)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "serving %s of %s on http://%s%s\n", name, rt.Version(), listener.Addr(), ranking.RouteRanking)
+	fmt.Fprintf(stdout, "serving %s of %s on http://%s%s\n", s.name, rt.Version(), listener.Addr(), ranking.RouteRanking)
 	return serveUntil(ctx, listener, mux)
 }
 

@@ -54,6 +54,31 @@ func TestREADMEShowsTheRealAnswer(t *testing.T) {
 	require.Equal(t, 0, stop())
 }
 
+func TestFaultsOfTheModelAreServerFailuresWithAReason(t *testing.T) {
+	tests := []struct {
+		fault  string
+		status int
+		code   string
+	}{
+		{"nan_score", 502, "task_result_invalid"},
+		{"short_scores", 502, "task_result_invalid"},
+		{"busy", 503, "task_busy"},
+		{"out_of_memory", 503, "task_out_of_resources"},
+		{"error", 500, "task_error"},
+	}
+	for _, tt := range tests {
+		base, stop := start(t, "-fault", tt.fault)
+		resp, err := http.Post(base+"/v1/ranking", "application/json", strings.NewReader(`{"query":{"text":"q"},"passages":[{"text":"a"},{"text":"b"}]}`))
+		require.NoError(t, err)
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		require.NoError(t, err)
+		require.Equal(t, tt.status, resp.StatusCode, "%s: %s", tt.fault, body)
+		require.Contains(t, string(body), `"code":"`+tt.code+`"`)
+		require.Equal(t, 0, stop())
+	}
+}
+
 func TestUsageAndFailuresHaveTheirExitCodes(t *testing.T) {
 	tests := []struct {
 		args   []string
@@ -66,6 +91,7 @@ func TestUsageAndFailuresHaveTheirExitCodes(t *testing.T) {
 		{[]string{"-addr", "127.0.0.1:0", "-bundle", "testdata/missing.bundle"}, 1, "missing.bundle"},
 		{[]string{"-addr", "127.0.0.1:0", "-runtime", "relative.so"}, 1, "absolute path"},
 		{[]string{"-addr", "nowhere"}, 1, "nowhere"},
+		{[]string{"-addr", "127.0.0.1:0", "-fault", "nonsense"}, 1, "nonsense"},
 	}
 	for _, tt := range tests {
 		var stdout, stderr bytes.Buffer
