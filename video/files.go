@@ -47,10 +47,10 @@ type artifactFile interface {
 type files struct {
 	dir    string
 	create func(path string) (artifactFile, error)
-	crash  func(point string) // set by the test that kills the process between two steps
+	crash  func(point string) // as in Config
 }
 
-func openFiles(dir string) (*files, error) {
+func openFiles(dir string, crash func(string)) (*files, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open artifacts: %w", err)
 	}
@@ -59,7 +59,7 @@ func openFiles(dir string) (*files, error) {
 		create: func(path string) (artifactFile, error) {
 			return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 		},
-		crash: func(string) {},
+		crash: crash,
 	}, nil
 }
 

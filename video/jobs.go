@@ -39,7 +39,7 @@ func (s *Service) Create(ctx context.Context, req Request) (Job, error) {
 		s.enqueue(model, "")
 		return Job{}, fmt.Errorf("store job: %w", err)
 	}
-	s.files.crash("created")
+	s.cfg.crash("created")
 	s.emit(Event{Kind: EventCreated, Job: j})
 	s.enqueue(model, j.ID)
 	return j, nil
@@ -168,7 +168,7 @@ func (s *Service) Delete(ctx context.Context, id string) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	s.files.crash("deleted")
+	s.cfg.crash("deleted")
 	s.forget(id)
 	if j.State == Queued {
 		s.emit(Event{Kind: EventFinished, Job: j.deleted(), Err: errDeleted})

@@ -58,7 +58,7 @@ func (s *Service) run(id string, m Model, g task.VideoGenerator) {
 		s.notStarted(id, err)
 		return
 	}
-	s.files.crash("started")
+	s.cfg.crash("started")
 	s.emit(Event{Kind: EventStarted, Job: j})
 	a, times, err := s.produce(ctx, j, m, g, r)
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errDeleted) {
@@ -95,7 +95,7 @@ func (s *Service) produce(ctx context.Context, j Job, m Model, g task.VideoGener
 	t.TaskCall, t.Setup, t.Inference = info.Timing.Call, info.Timing.Setup, info.Timing.Inference
 	j.Times = t
 	s.emit(Event{Kind: EventCallEnded, Job: j, Settings: settings, Timing: info.Timing})
-	s.files.crash("generated")
+	s.cfg.crash("generated")
 
 	began := time.Now()
 	a, err = s.artifact(ctx, j, m.rate(j.Spec), v, func(done int) { s.progress(r, done, info.Frames) })
@@ -149,7 +149,7 @@ func (s *Service) artifact(ctx context.Context, j Job, declared Rate, v task.Vid
 	if err := errors.Join(err, e.Close()); err != nil {
 		return Artifact{}, err
 	}
-	s.files.crash("encoded")
+	s.cfg.crash("encoded")
 	a, err := s.write(j.ID, e, poster)
 	a.ConditionedPrefix = info.ConditionedPrefix
 	return a, err
@@ -217,7 +217,7 @@ func (s *Service) settle(j Job, a Artifact, t Times, err error) {
 func (s *Service) complete(id string, a Artifact, t Times) error {
 	done, err := s.finish(id, func(j Job) (Job, error) { return j.complete(time.Now(), s.cfg.TTL, a, t) })
 	if err == nil {
-		s.files.crash("completed")
+		s.cfg.crash("completed")
 		s.emit(Event{Kind: EventFinished, Job: done})
 		s.wakeJanitor()
 		return nil

@@ -36,6 +36,8 @@ type Config struct {
 	Observe func(Event)
 	// Logger gets what no caller can be told, such as a file that cannot be removed. Nil: nothing is logged.
 	Logger *slog.Logger
+
+	crash func(point string) // set by the test that kills the process between two steps
 }
 
 func (c Config) withDefaults() Config {
@@ -53,6 +55,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Observe == nil {
 		c.Observe = func(Event) {}
+	}
+	if c.crash == nil {
+		c.crash = func(string) {}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -123,7 +128,7 @@ func open(cfg Config) (*Service, error) {
 	s.arrived = sync.NewCond(&s.mu)
 	s.base, s.cancel = context.WithCancelCause(context.Background())
 	var err error
-	if s.files, err = openFiles(filepath.Join(cfg.Dir, "artifacts")); err != nil {
+	if s.files, err = openFiles(filepath.Join(cfg.Dir, "artifacts"), cfg.crash); err != nil {
 		return nil, err
 	}
 	if s.store == nil {

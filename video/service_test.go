@@ -322,3 +322,5 @@ func (s badStore) Update(ctx context.Context, id string, change func(Job) (Job, 
 		return j, err
 	})
 }
+
+func writeFile(path string) error { return os.WriteFile(path, []byte("x"), 0o600) }
