@@ -67,11 +67,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 func defaultPython() string {
 	cache := os.Getenv("TRTMC_CACHE")
 	if cache == "" {
-		home, err := os.UserHomeDir()
+		base, err := os.UserCacheDir()
 		if err != nil {
 			return "python3"
 		}
-		cache = filepath.Join(home, ".cache", "trtmc")
+		cache = filepath.Join(base, "trtmc")
 	}
 	return filepath.Join(cache, "peers-venv", "bin", "python")
 }
