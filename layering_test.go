@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"trace":                {"internal/monotime"},
 	"ranking":              {"native/task"},
 	"video":                {"native/task"},
+	"video/videotest":      {"video"},
 	"serving/record":       {},
 	"serving":              {"native/task", "ranking", "video", "serving/record", "internal/monotime"},
 	"qual/aiperf":          {},
