@@ -112,6 +112,6 @@ void trf_lm_predict(const trf_lm* lm, trf_scratch* s, const double weights[TRF_O
 		else if (weights[k] > 0) mix(lm, s, from, to, weights[k] / share);
 	}
 	if (!s->has_topic) return;
-	const double topic = 0.05; /* a word that the prompt uses is likelier to come again */
+	const double topic = 0.03; /* a word that the prompt uses is likelier to come again */
 	for (int32_t id = 0; id < lm->corpus_tokens; id++) s->p[id] += topic * (s->topic[id] - s->p[id]);
 }
