@@ -71,9 +71,10 @@ func TestCase_D01(t *testing.T) {
 	const n = 50
 	for i := range n {
 		cancel, done := l.send(fmt.Sprint("gone-", i))
-		<-entered
+		ctx := <-entered
 		cancel()
 		<-done
+		<-ctx.Done() // the server has noticed
 		leave <- struct{}{}
 		r := l.recs.one()
 		require.Equal(t, record.Failed, r.Outcome)

@@ -137,14 +137,14 @@ func echoModel() *fake {
 	return f
 }
 
-// gate is a one-shot model that reports each call on entered and returns when leave is closed or sent to.
-func gate() (f *fake, entered chan struct{}, leave chan struct{}) {
-	entered, leave = make(chan struct{}, 100), make(chan struct{})
+// gate is a one-shot model that hands the context of each call to entered and returns when leave is closed or sent to.
+func gate() (f *fake, entered chan context.Context, leave chan struct{}) {
+	entered, leave = make(chan context.Context, 100), make(chan struct{})
 	f = &fake{fields: textFields}
-	f.text = func(_ context.Context, req task.TextRequest) (task.TextResult, error) {
+	f.text = func(ctx context.Context, req task.TextRequest) (task.TextResult, error) {
 		start := time.Now()
 		f.calls.Add(1)
-		entered <- struct{}{}
+		entered <- ctx
 		<-leave
 		return result(start, echo(req)), nil
 	}
