@@ -52,38 +52,57 @@ type twoPlanes struct{ yTop, yBottom, cb, cr []byte }
 
 // twoRows converts two rows. It reports false when a sample was not finite.
 func twoRows(out twoPlanes, top, bottom []float32) (clipped int64, finite bool) {
-	// The product of a sample with 0 is 0 when it is finite and NaN when it is not, and NaN stays in a sum.
-	var poison float32
+	var fixedA, fixedB [6]float32
+	finite = true
+	// The lengths tell the compiler that no index of the loop is out of range.
+	n := len(out.cb)
+	yTop, yBottom, cr := out.yTop[:2*n], out.yBottom[:2*n], out.cr[:n]
 	for i := range out.cb {
-		a, b := top[6*i:6*i+6:6*i+6], bottom[6*i:6*i+6:6*i+6]
-		var sumR, sumG, sumB float32
-		for k := 0; k < 6; k += 3 {
-			for row := range 2 {
-				p := a
-				if row == 1 {
-					p = b
-				}
-				r, g, bl := p[k], p[k+1], p[k+2]
-				if !(r >= 0 && r <= 1 && g >= 0 && g <= 1 && bl >= 0 && bl <= 1) {
-					poison += float32(r*0) + float32(g*0) + float32(bl*0)
-					clipped += outside(r) + outside(g) + outside(bl)
-					r, g, bl = clamp(r), clamp(g), clamp(bl)
-				}
-				luma := byte(float32(yR*r) + float32(yG*g) + float32(yB*bl) + 16.5)
-				if row == 0 {
-					out.yTop[2*i+k/3] = luma
-				} else {
-					out.yBottom[2*i+k/3] = luma
-				}
-				sumR += r
-				sumG += g
-				sumB += bl
-			}
+		a, b := (*[6]float32)(top[6*i:]), (*[6]float32)(bottom[6*i:])
+		if outside(a)|outside(b) != 0 {
+			na, okA := clamped(&fixedA, a)
+			nb, okB := clamped(&fixedB, b)
+			clipped += na + nb
+			finite = finite && okA && okB
+			a, b = &fixedA, &fixedB
 		}
-		out.cb[i] = byte(float32(cbR/4*sumR) + float32(cbG/4*sumG) + float32(cbB/4*sumB) + 128.5)
-		out.cr[i] = byte(float32(crR/4*sumR) + float32(crG/4*sumG) + float32(crB/4*sumB) + 128.5)
+		yTop[2*i], yTop[2*i+1] = luma(a[0], a[1], a[2]), luma(a[3], a[4], a[5])
+		yBottom[2*i], yBottom[2*i+1] = luma(b[0], b[1], b[2]), luma(b[3], b[4], b[5])
+		red, green, blue := a[0]+a[3]+b[0]+b[3], a[1]+a[4]+b[1]+b[4], a[2]+a[5]+b[2]+b[5]
+		out.cb[i] = byte(float32(cbR/4*red) + float32(cbG/4*green) + float32(cbB/4*blue) + 128.5)
+		cr[i] = byte(float32(crR/4*red) + float32(crG/4*green) + float32(crB/4*blue) + 128.5)
 	}
-	return clipped, poison == 0
+	return clipped, finite
+}
+
+func luma(r, g, b float32) byte {
+	return byte(float32(yR*r) + float32(yG*g) + float32(yB*b) + 16.5)
+}
+
+// outside returns a number whose top bit is set when any sample is not from 0 to 1, which includes -0, NaN and the
+// infinities. Floats of that range order as their bits do, so no comparison and no branch is needed.
+func outside(p *[6]float32) uint32 {
+	const one = 0x3f800000 // the bits of 1
+	var d uint32
+	for _, v := range p {
+		bits := math.Float32bits(v)
+		d |= (one - bits) | bits
+	}
+	return d & (1 << 31)
+}
+
+// clamped writes p, brought into 0..1, to out. It returns how many samples were outside, and false when one is not
+// finite.
+func clamped(out, p *[6]float32) (n int64, finite bool) {
+	finite = true
+	for i, v := range p {
+		if v < 0 || v > 1 {
+			n++
+		}
+		finite = finite && v-v == 0
+		out[i] = clamp(v)
+	}
+	return n, finite
 }
 
 func clamp(v float32) float32 {
@@ -94,13 +113,6 @@ func clamp(v float32) float32 {
 		return v
 	}
 	return 0 // also of NaN, which is found by other means
-}
-
-func outside(v float32) int64 {
-	if v < 0 || v > 1 {
-		return 1
-	}
-	return 0
 }
 
 func firstNotFinite(s []float32) int {

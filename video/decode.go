@@ -10,6 +10,7 @@ import (
 	"mime/multipart"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -270,12 +271,44 @@ func (f *fields) member(name string, raw json.RawMessage, outer bool) error {
 	case '"':
 		var v string
 		// encoding/json would read half a surrogate pair or a bad byte as U+FFFD, and so change a prompt unseen.
-		if err := json.Unmarshal(raw, &v); err != nil || !utf8.Valid(raw) || strings.ContainsRune(v, utf8.RuneError) && !bytes.ContainsRune(raw, utf8.RuneError) {
+		if err := json.Unmarshal(raw, &v); err != nil || !utf8.Valid(raw) || halfPair(raw) {
 			return invalid(clip(name), "is not valid UTF-8")
 		}
 		return f.set(name, v, true)
 	}
 	return f.set(name, string(raw), false)
+}
+
+// halfPair reports whether a valid JSON string holds an escape that is one half of a surrogate pair.
+func halfPair(raw []byte) bool {
+	for i := 0; i+1 < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		i++
+		r := escape(raw[i:])
+		if !utf16.IsSurrogate(r) {
+			continue
+		}
+		rest := raw[i+5:]
+		if len(rest) < 2 || rest[0] != '\\' || utf16.DecodeRune(r, escape(rest[1:])) == utf8.RuneError {
+			return true
+		}
+		i += 10
+	}
+	return false
+}
+
+// escape returns the code unit of an escape uXXXX, 0 for any other.
+func escape(b []byte) rune {
+	if len(b) < 5 || b[0] != 'u' {
+		return 0
+	}
+	n, err := strconv.ParseUint(string(b[1:5]), 16, 16)
+	if err != nil {
+		return 0
+	}
+	return rune(n)
 }
 
 func (f *fields) extra(raw json.RawMessage) error {

@@ -3,6 +3,7 @@ package video
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -140,20 +141,37 @@ func RateOf(timestamps []time.Duration, declared Rate) (Rate, error) {
 		return Rate{}, fmt.Errorf("%w: all timestamps are %v", ErrRate, timestamps[0])
 	}
 	mean := span.Seconds() / float64(len(timestamps)-1)
-	for den := 1; den <= 1001; den++ {
-		num := math.Round(float64(den) / mean)
-		if num < 1 || num > maxRate*1001 {
-			continue
-		}
-		if r := (Rate{int(num), den}); uneven(timestamps, r, exact) < 0 {
+	for r := range candidates(mean) {
+		if uneven(timestamps, r, exact) < 0 {
 			return r.reduced(), r.check()
 		}
 	}
 	return Rate{}, fmt.Errorf("%w: the timestamps of the clip are not evenly spaced", ErrRate)
 }
 
+// candidates yields the fractions near one frame every mean seconds, those that people use first: whole numbers, then
+// thousandths over 1001 as in 24000/1001, then by denominator.
+func candidates(mean float64) iter.Seq[Rate] {
+	near := func(num, den int) Rate {
+		return Rate{num * int(math.Round(min(float64(den)/mean/float64(num), maxRate*1001))), den}
+	}
+	return func(yield func(Rate) bool) {
+		if !yield(near(1, 1)) || !yield(near(1000, 1001)) {
+			return
+		}
+		for den := 2; den <= 1001; den++ {
+			if !yield(near(1, den)) {
+				return
+			}
+		}
+	}
+}
+
 // uneven returns the first frame that is off the grid of r by more than tolerance, -1 when there is none.
 func uneven(timestamps []time.Duration, r Rate, tolerance time.Duration) int {
+	if !r.Known() {
+		return 0
+	}
 	for i, t := range timestamps {
 		if d := t - timestamps[0] - r.Duration(i); d > tolerance || d < -tolerance {
 			return i
