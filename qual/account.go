@@ -57,6 +57,7 @@ func (l *Ledger) Close() (*Account, error) {
 		l.settle(i)
 		account.Records += int(l.entries.at(i).records)
 	}
+	l.checkLanes()
 	for w := range l.names {
 		l.checkSchedule(uint8(w))
 		account.Workloads = append(account.Workloads, l.summarize(uint8(w)))

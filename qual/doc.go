@@ -7,5 +7,5 @@
 // from its files alone and reads no clock, so judging again gives the same bytes.
 //
 // A report never says more than its evidence: numbers come with their sample sizes, doubts stand beside the numbers,
-// and a [Status] is computed. Results of the CPU reference runtime are marked in the first lines and qualify nothing.
+// and the status is computed by package inventory. Results of the CPU reference runtime are marked in the first lines and qualify nothing.
 package qual

@@ -1,6 +1,8 @@
 package qual
 
 import (
+	"fmt"
+
 	"github.com/trtmc-go/trtmc/serving/record"
 	"github.com/trtmc-go/trtmc/trace"
 )
@@ -26,12 +28,14 @@ type entry struct {
 	scheduled int64 // instants; 0 when not reached
 	sent      int64
 	arrived   int64
+	taskStart int64
 
 	firstByte, firstContent, lastContent, lastByte span // since sent
 	queue, taskCall, handling                      span
 	tokens, chunks, queueDepth                     int32 // tokens: -1 unknown
 
 	result, errorCode, reason, cause uint16 // words
+	lane                             uint16 // word: model and lane
 	clientStatus, serverStatus       uint16
 	rows, records                    uint8 // 255 stands for more
 	workload                         uint8
@@ -81,7 +85,7 @@ func (w *words) number(text string) uint16 {
 	if n, ok := w.at[text]; ok {
 		return n
 	}
-	if len(w.list) == 1<<16-1 {
+	if len(w.list) >= 1<<16-1 {
 		text = otherWord
 		if n, ok := w.at[text]; ok {
 			return n
@@ -122,8 +126,9 @@ func (e *entry) takeRecord(rec *record.Record, w *words) {
 	if rec.EnqueuedNS != 0 {
 		e.queue = span(rec.QueueNS)
 	}
-	if rec.TaskCallEndNS != 0 {
-		e.taskCall = span(rec.TaskCallNS)
+	if rec.TaskCallStartNS != 0 && rec.TaskCallEndNS != 0 {
+		e.taskCall, e.taskStart = span(rec.TaskCallNS), rec.TaskCallStartNS
+		e.lane = w.number(fmt.Sprintf("lane %d of %s", rec.Lane, rec.Model))
 	}
 	e.queueDepth = int32(rec.QueueDepth)
 	e.streaming = rec.Streaming

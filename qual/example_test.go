@@ -19,7 +19,7 @@ func ExampleLedger() {
 	}
 	l.AddRow(&trace.Row{RequestID: "a", Phase: trace.PhaseMeasured, ScheduledNS: 1, SentNS: 1, LastByteNS: 9, Status: 200, Result: trace.ResultOK})
 	l.AddRecord(&record.Record{
-		RequestID: "a", Outcome: record.Completed, Stage: record.StageDone, Status: 200,
+		Schema: 1, RequestID: "a", RequestIDSource: "client", Outcome: record.Completed, Stage: record.StageDone, Status: 200,
 		ArrivedNS: 2, AdmittedNS: 3, TaskCallStartNS: 4, TaskCallEndNS: 6, TaskCallNS: 2, LastByteNS: 7, HandlingNS: 5,
 	})
 	l.AddRow(&trace.Row{
@@ -27,7 +27,7 @@ func ExampleLedger() {
 		Status: 429, Result: trace.ResultHTTPError,
 	})
 	l.AddRecord(&record.Record{
-		RequestID: "b", Outcome: record.Rejected, Reason: record.ReasonQueueFull, Stage: record.StageQueued, Status: 429, Lane: -1,
+		Schema: 1, RequestID: "b", RequestIDSource: "client", Outcome: record.Rejected, Reason: record.ReasonQueueFull, Stage: record.StageQueued, Status: 429, Lane: -1,
 		ArrivedNS: 1e9 + 2, LastByteNS: 1e9 + 7, HandlingNS: 5,
 	})
 

@@ -26,6 +26,7 @@ const (
 	KindDisagree     Kind = "sides_disagree"      // client and server tell different stories
 	KindFailed       Kind = "failed"              // the request ended as failed
 	KindRefMark      Kind = "reference_mark"      // the record's reference mark is not the run's
+	KindLaneShared   Kind = "lane_shared"         // two Task calls at one time on one lane
 	KindAfterTheFact Kind = "server_after_client" // the server says it took longer than the client waited
 )
 

@@ -20,7 +20,7 @@ type Ledger struct {
 	SharedProcess bool
 
 	ids       idIndex
-	entries   chunks
+	entries   entries
 	names     []string   // of workloads
 	attempts  []Attempts // of workloads
 	words     words
@@ -118,7 +118,7 @@ func (l *Ledger) AddRecord(rec *record.Record) {
 	if e.records < 255 {
 		e.records++
 	}
-	if err := checkRecord(rec); err != nil {
+	if err := rec.Validate(); err != nil {
 		e.badTiming = true
 		l.find(KindInvalid, name, rec.RequestID, err.Error())
 	}
@@ -180,7 +180,7 @@ func checkRow(row *trace.Row) error {
 		ns   int64
 	}{
 		{"first byte", row.FirstByteNS}, {"first content", row.FirstContentNS},
-		{"last content", row.LastContentNS}, {"last byte", row.LastByteNS},
+		{"last content", row.LastContentNS}, {"last byte", row.LastByteNS}, {"ended", row.EndedNS},
 	} {
 		if at.ns == 0 {
 			continue
@@ -196,15 +196,15 @@ func checkRow(row *trace.Row) error {
 	return nil
 }
 
-// chunks is a growing list of entries that never moves what it holds, so that growing needs no second copy.
-type chunks struct {
+// entries is a growing list that never moves what it holds, so that growing needs no second copy.
+type entries struct {
 	parts [][]entry
 	n     int
 }
 
 const chunkLen = 4096
 
-func (c *chunks) add(e entry) {
+func (c *entries) add(e entry) {
 	if c.n%chunkLen == 0 {
 		c.parts = append(c.parts, make([]entry, 0, chunkLen))
 	}
@@ -213,4 +213,4 @@ func (c *chunks) add(e entry) {
 	c.n++
 }
 
-func (c *chunks) at(i int) *entry { return &c.parts[i/chunkLen][i%chunkLen] }
+func (c *entries) at(i int) *entry { return &c.parts[i/chunkLen][i%chunkLen] }

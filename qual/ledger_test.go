@@ -32,10 +32,19 @@ func recordAt(id string, offset, latency time.Duration) record.Record {
 	end := at + int64(latency)*9/10
 	return record.Record{
 		Schema: 1, RequestID: id, RequestIDSource: "client", Route: "/v1/completions", Outcome: record.Completed,
-		Stage: record.StageDone, Status: 200, Clock: "CLOCK_MONOTONIC", ArrivedNS: at + 1000, EnqueuedNS: at + 2000, AdmittedNS: at + 3000,
+		Lane: laneOf(id), Stage: record.StageDone, Status: 200, Clock: "CLOCK_MONOTONIC", ArrivedNS: at + 1000, EnqueuedNS: at + 2000, AdmittedNS: at + 3000,
 		TaskCallStartNS: at + 4000, TaskCallEndNS: end - 5000, FirstByteNS: end - 4000, LastByteNS: end,
 		QueueNS: 1000, TaskCallNS: end - 5000 - (at + 4000), HandlingNS: end - (at + 1000),
 	}
+}
+
+// laneOf gives every id a lane of its own, so that Task calls may overlap.
+func laneOf(id string) int {
+	lane := 0
+	for _, c := range []byte(id) {
+		lane = 257*lane + int(c)
+	}
+	return lane
 }
 
 func refuse(row *trace.Row, rec *record.Record) {
@@ -130,6 +139,26 @@ func TestLedgerFindsRowsOfAnotherSchedule(t *testing.T) {
 	}
 	a, _ := l.Close()
 	require.ElementsMatch(t, []string{"b", "b", "c", "c"}, kinds(a)[qual.KindWrongPlace])
+}
+
+func TestLedgerFindsTwoCallsOnOneLane(t *testing.T) {
+	var l qual.Ledger
+	offer(t, &l, trace.PhaseMeasured, "a", "b", "c")
+	for i, id := range []string{"a", "b", "c"} {
+		offset := time.Duration(i) * time.Second
+		row, rec := rowAt(id, offset, 900*time.Millisecond), recordAt(id, offset, 900*time.Millisecond)
+		rec.Lane = 0
+		if id == "c" { // began while b was in its call
+			rec.TaskCallStartNS -= int64(300 * time.Millisecond)
+			rec.AdmittedNS, rec.EnqueuedNS, rec.QueueNS = 0, 0, 0
+			rec.ArrivedNS -= int64(400 * time.Millisecond)
+			rec.TaskCallNS = rec.TaskCallEndNS - rec.TaskCallStartNS
+		}
+		l.AddRow(&row)
+		l.AddRecord(&rec)
+	}
+	a, _ := l.Close()
+	require.Equal(t, []string{"c"}, kinds(a)[qual.KindLaneShared])
 }
 
 func TestLedgerRefusesAnOtherReferenceMark(t *testing.T) {

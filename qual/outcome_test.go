@@ -61,35 +61,3 @@ func TestSettleDecidesFromBothSides(t *testing.T) {
 		})
 	}
 }
-
-func TestStatusClimbsOnlyWithEvidence(t *testing.T) {
-	full := qual.StatusEvidence{
-		ChecksHeld: true, BundleSHA256: "aa", Validated: "aa", AIPerf: "0.13.0", Joined: true, Identical: true, Complete: true,
-	}
-	require.Equal(t, qual.StatusResult{Status: qual.AIPerfQualified, Missing: []string{}}, qual.ComputeStatus(full))
-	for _, c := range []struct {
-		name   string
-		change func(*qual.StatusEvidence)
-		want   qual.Status
-		word   string
-	}{
-		{"a failed check", func(e *qual.StatusEvidence) { e.ChecksHeld = false }, qual.Planned, "every check"},
-		{"reference runtime", func(e *qual.StatusEvidence) { e.Reference = true }, qual.Implemented, "vendor"},
-		{"no validation", func(e *qual.StatusEvidence) { e.Validated = "" }, qual.Implemented, "validation"},
-		{"another bundle validated", func(e *qual.StatusEvidence) { e.Validated = "bb" }, qual.Implemented, "bundle that was served"},
-		{"another client version", func(e *qual.StatusEvidence) { e.AIPerf = "0.12.0" }, qual.FamilyValidated, "0.13.0"},
-		{"a gap in the join", func(e *qual.StatusEvidence) { e.Joined = false }, qual.FamilyValidated, "joined"},
-		{"results differ", func(e *qual.StatusEvidence) { e.Identical = false }, qual.FamilyValidated, "direct Task call"},
-		{"incomplete evidence", func(e *qual.StatusEvidence) { e.Complete = false }, qual.FamilyValidated, "complete"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			e := full
-			c.change(&e)
-			got := qual.ComputeStatus(e)
-			require.Equal(t, c.want, got.Status)
-			require.Len(t, got.Missing, 1)
-			require.Contains(t, got.Missing[0], c.word)
-		})
-	}
-	require.Equal(t, qual.Planned, qual.ComputeStatus(qual.StatusEvidence{}).Status)
-}

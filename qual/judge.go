@@ -1,0 +1,173 @@
+package qual
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/trtmc-go/trtmc/qual/inventory"
+	"github.com/trtmc-go/trtmc/serving/record"
+	"github.com/trtmc-go/trtmc/trace"
+)
+
+// Judge computes the report of a finished output folder from its files alone. Equal files give equal reports. Missing
+// and damaged evidence is a failed check; the error is for a folder that is no run (ErrNoRun) or cannot be read.
+func Judge(dir string) (*Report, error) {
+	run, err := ReadRun(dir)
+	if err != nil {
+		return nil, err
+	}
+	j := &judge{dir: dir, run: run, ledger: Ledger{Reference: run.Runtime.Reference, SharedProcess: run.SharedProcess}}
+	report := &Report{Schema: ReportSchema, Reference: run.Runtime.Reference, Run: run, Workloads: map[string]WorkloadReport{}}
+	if report.Reference {
+		report.Notice = ReferenceNotice
+	}
+	report.Evidence = j.seal()
+	manifests := map[string]*trace.Manifest{}
+	for _, w := range run.Workloads {
+		manifests[w.Name] = j.offer(w)
+	}
+	for _, w := range run.Workloads {
+		if err := j.rows(w.Name); err != nil {
+			return nil, err
+		}
+	}
+	if err := j.records(); err != nil {
+		return nil, err
+	}
+	// What the error of Close lists is in the findings too, each kind with a check of its own.
+	account, _ := j.ledger.Close()
+	report.Findings = account.Findings
+	if report.Findings == nil {
+		report.Findings = []Finding{}
+	}
+	for _, w := range account.Workloads {
+		report.Workloads[w.Name] = workloadReport(w, manifests[w.Name])
+		j.checks = append(j.checks, accountingCheck(w), fidelityCheck(w, run.MaxLatenessMS))
+	}
+	j.checks = append(j.checks, ledgerChecks(account.Findings)...)
+	j.checks = append(j.checks, exitCheck(run))
+	j.finish(report)
+	return report, nil
+}
+
+// judge is one judging under way.
+type judge struct {
+	dir    string
+	run    *Run
+	ledger Ledger
+	checks []Check
+}
+
+func (j *judge) check(name, workload string, problems []string, good string) {
+	c := Check{Name: name, Workload: workload, Held: len(problems) == 0, Detail: good}
+	if !c.Held {
+		c.Detail = problems[0]
+		if len(problems) > 1 {
+			c.Detail = fmt.Sprintf("%s; and %d more", c.Detail, len(problems)-1)
+		}
+	}
+	j.checks = append(j.checks, c)
+}
+
+// seal compares the files with what run.json says of them and returns what is there now.
+func (j *judge) seal() []FileDigest {
+	now, broken := compareSeal(j.dir, j.run.Sealed)
+	if len(j.run.Sealed) == 0 {
+		broken = append(broken, "run.json seals no file")
+	}
+	j.check("evidence is what the run left", "", broken, fmt.Sprintf("%d files have their sealed digests", len(now)))
+	if own, err := digestFile(j.dir, RunFile); err == nil {
+		now = append(now, own)
+	}
+	slices.SortFunc(now, func(a, b FileDigest) int { return cmp.Compare(a.Path, b.Path) })
+	return now
+}
+
+// rows adds the client rows of a workload.
+func (j *judge) rows(name string) error {
+	rel := workloadPath(name, ClientFile)
+	f, err := j.open(rel)
+	if f == nil {
+		return err
+	}
+	defer f.Close()
+	r := trace.NewRowReader(f, rel)
+	for r.Scan() {
+		row, bad := r.Row()
+		if bad != nil {
+			j.ledger.AddBadLine(name, fmt.Sprintf("%s:%d", rel, bad.Line), bad.Msg, bad.Torn)
+			continue
+		}
+		j.ledger.AddRow(row)
+	}
+	return r.Err()
+}
+
+// records adds the server's records.
+func (j *judge) records() error {
+	f, err := j.open(RecordsFile)
+	if f == nil {
+		return err
+	}
+	defer f.Close()
+	r := record.NewReader(f, RecordsFile)
+	for r.Scan() {
+		rec, bad := r.Entry()
+		if bad != nil {
+			j.ledger.AddBadLine("", fmt.Sprintf("%s:%d", RecordsFile, bad.Line), bad.Msg, bad.Torn)
+			continue
+		}
+		j.ledger.AddRecord(rec)
+	}
+	return r.Err()
+}
+
+// open opens a file of the folder. A file that is not there is a failed check and gives nil, nil.
+func (j *judge) open(rel string) (*os.File, error) {
+	f, err := os.Open(filepath.Join(j.dir, filepath.FromSlash(rel)))
+	if os.IsNotExist(err) {
+		j.check("evidence is complete", "", []string{rel + " is missing"}, "")
+		return nil, nil
+	}
+	return f, err
+}
+
+func workloadPath(name, file string) string { return path.Join(WorkloadDir, name, file) }
+
+// finish sorts the checks into a verdict, gathers doubts and computes the status.
+func (j *judge) finish(r *Report) {
+	r.Checks = j.checks
+	r.Verdict = Verdict{Held: true, Failed: []string{}}
+	for _, c := range r.Checks {
+		if c.Held {
+			continue
+		}
+		name := c.Name
+		if c.Workload != "" {
+			name = c.Workload + ": " + name
+		}
+		r.Verdict.Held = false
+		if !slices.Contains(r.Verdict.Failed, name) {
+			r.Verdict.Failed = append(r.Verdict.Failed, name)
+		}
+	}
+	r.Doubts = append([]string{}, j.ledger.clocks.doubts()...)
+	for _, name := range r.Names() {
+		r.Doubts = append(r.Doubts, r.Workloads[name].doubts()...)
+	}
+	evidence := inventory.Evidence{AdapterChecks: r.Verdict.Held, VendorRuntime: !r.Reference}
+	if len(j.run.Bundles) > 0 {
+		evidence.BundleSHA256 = j.run.Bundles[0].SHA256
+	}
+	r.Status.Status, r.Status.Missing = inventory.StatusOf(evidence)
+}
+
+// relative keeps the folder's own path out of a report: judging a copy elsewhere must give the same bytes.
+func relative(dir string, err error) string {
+	return strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")
+}
