@@ -127,10 +127,25 @@ func (a *arena) texts(s []string) C.trtmc_strings_view {
 		return C.trtmc_strings_view{}
 	}
 	views := array[C.trtmc_string_view](a, len(s))
-	for i, x := range s {
-		views[i] = a.text(x)
-	}
+	a.fill(views, s)
 	return C.trtmc_strings_view{data: &views[0], size: C.uint64_t(len(s))}
+}
+
+// fill copies the texts one behind the other into one piece of the arena.
+func (a *arena) fill(views []C.trtmc_string_view, s []string) {
+	total := 0
+	for _, x := range s {
+		total += len(x)
+	}
+	p := a.alloc(uintptr(total))
+	for i, x := range s {
+		views[i] = C.trtmc_string_view{}
+		if len(x) > 0 {
+			copy(unsafe.Slice((*byte)(p), len(x)), x)
+			views[i] = C.trtmc_string_view{data: (*C.char)(p), size: C.uint64_t(len(x))}
+			p = unsafe.Add(p, len(x))
+		}
+	}
 }
 
 // borrowed returns n values of T at p without a copy. It refuses what no memory can be: nil with a count, or a count

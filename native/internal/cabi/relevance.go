@@ -57,9 +57,7 @@ func (m *Model) documentsIn(f *C.cabi_frame, documents []string, backing string)
 	if backing != "" && within(backing, documents, unsafe.Slice((*span)(unsafe.Pointer(&views[0])), len(views))) {
 		return (*C.char)(unsafe.Pointer(unsafe.StringData(backing)))
 	}
-	for i, d := range documents {
-		views[i] = m.arena.text(d)
-	}
+	m.arena.fill(views, documents)
 	return nil
 }
 

@@ -132,4 +132,8 @@ void cabi_conversation_next(cabi_frame* f);
 trtmc_status cabi_conversation_cancel(const trtmc_core_api_v1* core, const trtmc_conversation_stream_api_v1* api, void* stream);
 void cabi_conversation_release(const trtmc_conversation_stream_api_v1* api, void* stream);
 
+/* bench.c: the C end of the benchmarks. Both read the first byte of each view. */
+uint64_t cabi_bench_documents(cabi_frame* f, const char* base);
+uint64_t cabi_bench_strings(const trtmc_string_view* views, uint64_t n);
+
 #endif
