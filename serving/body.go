@@ -42,7 +42,6 @@ func (s *Server) open(d *delivery, r *http.Request) (*incoming, error) {
 		return nil, tooLarge("", "the body is longer than the limit of %d bytes", limit)
 	}
 	in := &incoming{o: d.o, ctl: d.ctl, limit: limit, left: limit + 1}
-	_ = d.ctl.SetReadDeadline(time.Now().Add(s.cfg.Limits.BodyTime)) // not every connection has one
 	in.src = wire{r.Body, d.o}
 	switch coding {
 	case "", "identity":
@@ -59,7 +58,6 @@ func (s *Server) open(d *delivery, r *http.Request) (*incoming, error) {
 		}
 		in.src, in.closers = z, append(in.closers, z.Close)
 	default:
-		in.end()
 		return nil, &fault{status: http.StatusUnsupportedMediaType, reason: record.ReasonEncoding, param: "Content-Encoding", msg: "Content-Encoding: want gzip, zstd or none"}
 	}
 	return in, nil
@@ -76,11 +74,11 @@ func (in *incoming) Read(b []byte) (int, error) {
 	if in.left <= 0 && err == nil {
 		err = errBodyTooLarge
 	}
-	if err != nil {
+	if err == io.EOF {
 		in.end()
-		if err != io.EOF && err != errBodyTooLarge && !errors.Is(err, errWire) {
-			err = expandError{err}
-		}
+	}
+	if err != nil && err != io.EOF && err != errBodyTooLarge && !errors.Is(err, errWire) {
+		err = expandError{err}
 	}
 	return n, err
 }
@@ -96,11 +94,19 @@ func (in *incoming) Close() error {
 	for _, c := range in.closers {
 		c()
 	}
-	in.end()
 	return nil
 }
 
-// end takes the deadline off the connection: from here on it is watched for the client's going away.
+// guardBody gives a request's body its time. The deadline also holds for what is left of the body of a refused
+// request, which net/http reads before it answers.
+func (s *Server) guardBody(d *delivery, r *http.Request) {
+	if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
+		_ = d.ctl.SetReadDeadline(time.Now().Add(s.cfg.Limits.BodyTime)) // not every connection has one
+	}
+}
+
+// end takes the deadline off the connection once the body has ended: from here on net/http watches it for the
+// client's going away, which a deadline would look like.
 func (in *incoming) end() {
 	if !in.ended {
 		in.ended = true
@@ -109,7 +115,6 @@ func (in *incoming) end() {
 }
 
 func (in *incoming) fault(err error) *fault {
-	in.end()
 	var expand expandError
 	if errors.As(err, &expand) {
 		err = expand.cause

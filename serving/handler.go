@@ -26,6 +26,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	}
 	s.metrics.probes.WithLabelValues(rt.pattern).Inc()
 	d := newDelivery(w, s, nil)
+	s.guardBody(d, r)
 	if id, _, f := identify(r.Header); f == nil {
 		d.Header().Set(headerID, id)
 	}
@@ -50,6 +51,7 @@ func (s *Server) handleWork(w http.ResponseWriter, r *http.Request, rt *route, a
 	defer cancel(nil)
 	o.cancelWith(cancel)
 	d := newDelivery(w, s, o)
+	s.guardBody(d, r)
 	d.Header().Set(headerID, id)
 
 	var err error

@@ -85,7 +85,7 @@ func (p *parser) value(depth int) (value, error) {
 	var v value
 	var err error
 	switch {
-	case depth > maxDepth:
+	case depth == maxDepth && (c == '{' || c == '['):
 		return v, p.syntax("nested deeper than %d", maxDepth)
 	case c == '{':
 		v.members, err = p.object(depth)
