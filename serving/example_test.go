@@ -43,6 +43,7 @@ func Example() {
 		return
 	}
 	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
 	done := make(chan error)
 	go func() { done <- server.Serve(ctx, ln) }()
 
