@@ -10,9 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
-// Seal returns the digests of every regular file of a folder but run.json and the reports, sorted by path. The
+// Seal returns the digests of every regular file of a folder but run.json, the reports and hidden files, sorted by path. The
 // harness writes them into run.json when a run ends; [Judge] compares.
 func Seal(dir string) ([]FileDigest, error) {
 	var out []FileDigest
@@ -24,8 +25,8 @@ func Seal(dir string) ([]FileDigest, error) {
 		if err != nil {
 			return err
 		}
-		switch rel = filepath.ToSlash(rel); rel {
-		case RunFile, ReportJSON, ReportMD:
+		rel = filepath.ToSlash(rel)
+		if rel == RunFile || rel == ReportJSON || rel == ReportMD || strings.HasPrefix(rel, ".") {
 			return nil
 		}
 		digest, err := digestFile(dir, rel)

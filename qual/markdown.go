@@ -12,7 +12,10 @@ func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", ar
 
 // head writes a heading with blank lines round it.
 func (p *page) head(level int, format string, args ...any) {
-	p.line("\n%s %s\n", strings.Repeat("#", level), fmt.Sprintf(format, args...))
+	if !strings.HasSuffix(p.String(), "\n\n") {
+		p.line("")
+	}
+	p.line("%s %s\n", strings.Repeat("#", level), fmt.Sprintf(format, args...))
 }
 
 // table writes a table; cells are escaped.

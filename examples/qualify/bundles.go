@@ -1,0 +1,109 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/trtmc-go/trtmc/native/bundle"
+	"github.com/trtmc-go/trtmc/native/reference"
+	"github.com/trtmc-go/trtmc/qual"
+)
+
+// served is one bundle that the server offers under a name.
+type served struct {
+	name    string
+	path    string
+	facts   qual.BundleFacts
+	context int // tokens; 0 unknown
+	maximum int // new tokens; 0 unknown
+}
+
+// referenceModel is the served name of the bundle that is written when there is no -model.
+const referenceModel = "reference"
+
+// referenceContext is the context of the bundle that is written, in tokens. Scaling the largest row of the trace into
+// 256 tokens, as the small models of pilots have, would leave nearly every row one token of output.
+const referenceContext = 4096
+
+// faults are the words of -fault: what the written bundle does wrong.
+func faults() map[string]reference.Fault {
+	return map[string]reference.Fault{
+		"slow":           {Kind: reference.FaultSlow},
+		"hang":           {Kind: reference.FaultHang},
+		"error":          {Kind: reference.FaultError},
+		"fail-every":     {Kind: reference.FaultFailEvery},
+		"mid-stream":     {Kind: reference.FaultErrorAfterTokens},
+		"out-of-memory":  {Kind: reference.FaultOutOfMemory},
+		"busy":           {Kind: reference.FaultBusy},
+		"delta-mismatch": {Kind: reference.FaultDeltaMismatch},
+		"load-error":     {Kind: reference.FaultLoad},
+	}
+}
+
+func faultNames() []string { return slices.Sorted(maps.Keys(faults())) }
+
+// textBundle is the bundle that the text workload is served from: the first -model, or one that is written into dir.
+func textBundle(set *settings, dir string) (served, error) {
+	if len(set.models) > 0 {
+		return describeBundle(set.models[0].name, set.models[0].bundle, set.context)
+	}
+	p := reference.TextParams()
+	p.Text.ContextTokens = referenceContext
+	if set.context > 0 {
+		p.Text.ContextTokens = set.context
+	}
+	if set.fault != "" {
+		f := faults()[set.fault]
+		p.Fault = &f
+	}
+	path := filepath.Join(dir, "reference-text.bundle")
+	if err := reference.WriteBundle(path, p); err != nil {
+		return served{}, err
+	}
+	return describeBundle(referenceModel, path, set.context)
+}
+
+// describeBundle reads what a bundle file says of itself. A context of 0 is taken from the bundle when it is one of
+// the reference runtime, the only kind that states it.
+func describeBundle(name, path string, context int) (served, error) {
+	b, err := bundle.Open(path)
+	if err != nil {
+		return served{}, err
+	}
+	info := b.Info()
+	out := served{name: name, path: path, context: context, facts: qual.BundleFacts{
+		Model: name, File: filepath.Base(path), Family: info.Family, Backend: info.Backend, Task: info.Task,
+	}}
+	if out.facts.SHA256, out.facts.Bytes, err = digest(path); err != nil {
+		return served{}, fmt.Errorf("digest of bundle %q: %w", path, err)
+	}
+	if info.Backend != reference.Backend {
+		return out, nil
+	}
+	p, err := reference.ReadBundle(path)
+	if err != nil {
+		return served{}, err
+	}
+	if p.Text != nil {
+		out.maximum = p.Text.MaxNewTokens
+		if out.context == 0 {
+			out.context = p.Text.ContextTokens
+		}
+	}
+	p.Fields = nil // the settings are listed by the bundle itself
+	out.facts.Params, err = asMap(p)
+	return out, err
+}
+
+// asMap turns a value into what encoding/json makes of it.
+func asMap(v any) (map[string]any, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	return out, json.Unmarshal(data, &out)
+}

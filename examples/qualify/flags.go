@@ -1,0 +1,179 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// settings is the parsed command line.
+type settings struct {
+	args []string // as given, the program's name first
+
+	out   string
+	force bool
+	judge string
+
+	runtime string
+	models  []modelSpec
+	fault   string
+	context int
+
+	workloads []string
+	trace     string
+	start     time.Duration
+	window    time.Duration
+	scale     float64
+	fit       string
+	endpoint  string
+	stream    bool
+	warmup    int
+	seed      uint64
+
+	lanes      int
+	queue      int
+	queueBytes int64
+	queueWait  time.Duration
+
+	timeout     time.Duration
+	maxLateness time.Duration
+
+	url     string
+	records string
+}
+
+// modelSpec is one -model NAME=BUNDLE.
+type modelSpec struct{ name, bundle string }
+
+// fits and endpoints are the words that -fit and -endpoint take.
+func fits() []string      { return []string{"none", "drop", "clamp", "scale"} }
+func endpoints() []string { return []string{"completions", "chat"} }
+
+// defaultOut is the output folder unless -out names another.
+const defaultOut = "out"
+
+// parseFlags reads the command line. Help goes to stdout and gives flag.ErrHelp; every other error is one line.
+func parseFlags(args []string, stdout io.Writer) (*settings, error) {
+	set := &settings{args: slices.Clone(args)}
+	set.args[0] = filepath.Base(args[0])
+	fs := flag.NewFlagSet("qualify", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	var workloads string
+	set.define(fs, &workloads)
+	if err := fs.Parse(args[1:]); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			fs.SetOutput(stdout)
+			fmt.Fprintln(stdout, "Usage: qualify [flags]\nReplays a trace against a served bundle and accounts for every request. Without flags it needs nothing else.")
+			fs.PrintDefaults()
+		}
+		return nil, err
+	}
+	if fs.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q; everything is a flag", fs.Arg(0))
+	}
+	set.workloads = strings.Split(workloads, ",")
+	return set, set.check()
+}
+
+func (s *settings) define(fs *flag.FlagSet, workloads *string) {
+	fs.StringVar(&s.out, "out", defaultOut, "output `folder`; an earlier run in the default folder is replaced")
+	fs.BoolVar(&s.force, "force", false, "replace an earlier run in the folder of -out")
+	fs.StringVar(&s.judge, "judge", "", "judge the finished output `folder` again and run nothing")
+	fs.StringVar(&s.runtime, "runtime", "", "absolute path of libtrtmc_c.so.1; empty: the reference runtime that is linked in")
+	fs.Func("model", "`NAME=BUNDLE` to serve (default: a reference bundle that is written into the output folder)", s.addModel)
+	fs.StringVar(&s.fault, "fault", "", "give the bundle that is written a `fault`: "+strings.Join(faultNames(), ", "))
+	fs.IntVar(&s.context, "context", 0, "context of the text bundle in `tokens`; for the bundle that is written its size, else what the bundle does not state")
+	fs.StringVar(workloads, "workloads", strings.Join(workloadNames(), ","), "comma separated `list` of workloads to run")
+	fs.StringVar(&s.trace, "trace", "", "Mooncake trace `file`, plain, gzip or zstd (default: the embedded excerpt)")
+	fs.DurationVar(&s.start, "start", defaultStart, "first recorded time of the window")
+	fs.DurationVar(&s.window, "window", defaultWindow, "length of the window in recorded time; 0: to the end of the trace")
+	fs.Float64Var(&s.scale, "scale", 1, "speed: 2 replays twice as fast as recorded")
+	fs.StringVar(&s.fit, "fit", "scale", "rows beyond the bundle's context: "+strings.Join(fits(), ", "))
+	fs.StringVar(&s.endpoint, "endpoint", "completions", "text route: "+strings.Join(endpoints(), ", "))
+	fs.BoolVar(&s.stream, "stream", true, "ask for streamed answers")
+	fs.IntVar(&s.warmup, "warmup", 5, "warm-up requests before the schedule; counted apart")
+	fs.Uint64Var(&s.seed, "seed", 1, "seed of prompts and ids")
+	fs.IntVar(&s.lanes, "lanes", 16, "model handles, each of which is one execution lane")
+	fs.IntVar(&s.queue, "queue", 256, "requests that may wait for a lane")
+	fs.Int64Var(&s.queueBytes, "queue-bytes", 64<<20, "bytes of waiting requests")
+	fs.DurationVar(&s.queueWait, "queue-wait", 10*time.Second, "longest wait for a lane")
+	fs.DurationVar(&s.timeout, "timeout", 20*time.Second, "client's limit for one request")
+	fs.DurationVar(&s.maxLateness, "max-lateness", 250*time.Millisecond, "limit of the replay check: p99 of lateness at sending")
+	fs.StringVar(&s.url, "url", "", "drive the running server at this `URL` instead of one of our own; needs -records and -model NAME")
+	fs.StringVar(&s.records, "records", "", "records `file` of the server of -url")
+}
+
+func (s *settings) addModel(text string) error {
+	name, bundle, ok := strings.Cut(text, "=")
+	if name == "" || ok && bundle == "" {
+		return errors.New("want NAME=BUNDLE")
+	}
+	if slices.ContainsFunc(s.models, func(m modelSpec) bool { return m.name == name }) {
+		return fmt.Errorf("model %q is named twice", name)
+	}
+	s.models = append(s.models, modelSpec{name, bundle})
+	return nil
+}
+
+// check refuses what no run can be made of.
+func (s *settings) check() error {
+	for _, c := range []struct {
+		bad   bool
+		words string
+	}{
+		{s.out == "", "-out: want a folder"},
+		{math.IsNaN(s.scale) || math.IsInf(s.scale, 0) || s.scale <= 0, fmt.Sprintf("-scale %g: want a speed above 0, such as 1 or 2.5", s.scale)},
+		{s.start < 0, fmt.Sprintf("-start %v: want 0 or more", s.start)},
+		{s.window < 0, fmt.Sprintf("-window %v: want a length above 0, or 0 for the rest of the trace", s.window)},
+		{!slices.Contains(fits(), s.fit), fmt.Sprintf("-fit %q: want one of %s", s.fit, strings.Join(fits(), ", "))},
+		{!slices.Contains(endpoints(), s.endpoint), fmt.Sprintf("-endpoint %q: want one of %s", s.endpoint, strings.Join(endpoints(), ", "))},
+		{s.warmup < 0, fmt.Sprintf("-warmup %d: want 0 or more", s.warmup)},
+		{s.context < 0, fmt.Sprintf("-context %d: want 0 or more", s.context)},
+		{s.lanes < 1, fmt.Sprintf("-lanes %d: want 1 or more", s.lanes)},
+		{s.queue < 0, fmt.Sprintf("-queue %d: want 0 or more", s.queue)},
+		{s.queueBytes < 0, fmt.Sprintf("-queue-bytes %d: want 0 or more", s.queueBytes)},
+		{s.queueWait <= 0, fmt.Sprintf("-queue-wait %v: want a time above 0", s.queueWait)},
+		{s.timeout <= 0, fmt.Sprintf("-timeout %v: want a time above 0", s.timeout)},
+		{s.maxLateness <= 0, fmt.Sprintf("-max-lateness %v: want a time above 0", s.maxLateness)},
+		{s.runtime != "" && !filepath.IsAbs(s.runtime), fmt.Sprintf("-runtime %q: want an absolute path", s.runtime)},
+		{s.fault != "" && len(s.models) > 0, "-fault: it belongs to the bundle that is written when there is no -model"},
+		{s.fault != "" && !slices.Contains(faultNames(), s.fault), fmt.Sprintf("-fault %q: want one of %s", s.fault, strings.Join(faultNames(), ", "))},
+		{(s.url == "") != (s.records == ""), "-url and -records: want both or neither"},
+	} {
+		if c.bad {
+			return errors.New(c.words)
+		}
+	}
+	for _, name := range s.workloads {
+		if !slices.Contains(workloadNames(), name) {
+			return fmt.Errorf("-workloads %q: want some of %s", name, strings.Join(workloadNames(), ", "))
+		}
+	}
+	return s.checkModels()
+}
+
+// checkModels wants bundles for our own server and just a name for a foreign one.
+func (s *settings) checkModels() error {
+	if s.url != "" {
+		if u, err := url.Parse(s.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return fmt.Errorf("-url %q: want http://HOST:PORT", s.url)
+		}
+		if len(s.models) != 1 {
+			return errors.New("-url: want one -model NAME, as the server calls it")
+		}
+		return nil
+	}
+	for _, m := range s.models {
+		if m.bundle == "" {
+			return fmt.Errorf("-model %q: want NAME=BUNDLE", m.name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/trtmc-go/trtmc/internal/monotime"
+	"github.com/trtmc-go/trtmc/native"
+	"github.com/trtmc-go/trtmc/native/task"
+	"github.com/trtmc-go/trtmc/qual"
+	"github.com/trtmc-go/trtmc/serving"
+	"github.com/trtmc-go/trtmc/serving/record"
+)
+
+// target is the server that is driven: one of our own in this process, or a foreign one.
+type target struct {
+	base    string // URL
+	model   served
+	runtime qual.RuntimeFacts
+	facts   qual.ServerFacts
+	shared  bool // it runs in this process
+	// stop ends it, or stops watching it, and says how it ended.
+	stop func() qual.ExitFacts
+}
+
+// grace is how long the server may drain once the client is done.
+const grace = 30 * time.Second
+
+// ownServer loads the bundle once per lane and serves it on a free loopback port. Records go into dir.
+func ownServer(set *settings, dir string, clock monotime.Clock) (*target, error) {
+	began := time.Now()
+	rt, err := native.Open(native.Options{Library: set.runtime})
+	if err != nil {
+		return nil, err
+	}
+	s := &inProcess{runtime: rt}
+	t, err := s.start(set, dir, clock)
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	t.facts.StartupMS = milliseconds(time.Since(began))
+	return t, nil
+}
+
+// inProcess holds what a server of our own must give back.
+type inProcess struct {
+	runtime *native.Runtime
+	records *countingSink
+	log     *os.File
+	cancel  context.CancelFunc
+	served  chan error
+}
+
+func (s *inProcess) start(set *settings, dir string, clock monotime.Clock) (*target, error) {
+	t := &target{shared: true, stop: s.stop}
+	var err error
+	if t.model, err = textBundle(set, filepath.Join(dir, qual.BundleDir)); err != nil {
+		return nil, err
+	}
+	if t.runtime, err = runtimeFacts(s.runtime.Version(), s.runtime.Reference(), set.runtime); err != nil {
+		return nil, fmt.Errorf("digest of the runtime library: %w", err)
+	}
+	lanes, err := s.load(&t.model, set.lanes)
+	if err != nil {
+		return nil, err
+	}
+	if s.log, err = os.Create(filepath.Join(dir, qual.LogDir, "server.log")); err != nil {
+		return nil, err
+	}
+	writer, err := record.OpenWriter(filepath.Join(dir, qual.RecordsFile))
+	if err != nil {
+		return nil, err
+	}
+	s.records = &countingSink{Writer: writer}
+	queue := serving.Queue{Count: set.queue, Bytes: set.queueBytes, Wait: set.queueWait}
+	if queue.Count == 0 {
+		queue.Count = -1 // no queue at all; 0 would be the default length
+	}
+	srv, err := serving.New(serving.Config{
+		Models:  []serving.Model{{Name: t.model.name, Lanes: lanes, ContextTokens: t.model.context, MaxOutputTokens: t.model.maximum}},
+		Records: s.records, Queue: queue, Grace: grace, Clock: clock,
+		Logger: slog.New(slog.NewJSONHandler(s.log, nil)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	t.base = "http://" + listener.Addr().String()
+	t.facts = qual.ServerFacts{InProcess: true, Lanes: set.lanes, QueueCount: set.queue, QueueBytes: set.queueBytes, QueueWaitMS: milliseconds(set.queueWait)}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel, s.served = cancel, make(chan error, 1)
+	go func() { s.served <- srv.Serve(ctx, listener) }()
+	return t, nil
+}
+
+// load opens one model handle per lane and notes what the first says of itself.
+func (s *inProcess) load(b *served, lanes int) ([]task.Model, error) {
+	began := time.Now()
+	var out []task.Model
+	for range lanes {
+		m, err := s.runtime.Load(b.path, native.LoadOptions{})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	b.facts.LoadMS = milliseconds(time.Since(began))
+	for _, d := range out[0].Info().Tasks {
+		b.facts.Tasks = append(b.facts.Tasks, string(d.ID))
+	}
+	return out, nil
+}
+
+// stop drains the server and closes what it held.
+func (s *inProcess) stop() qual.ExitFacts {
+	began := time.Now()
+	s.cancel()
+	err := <-s.served
+	exit := qual.ExitFacts{Drained: true, DrainMS: time.Since(began).Milliseconds()}
+	var stuck *serving.ShutdownError
+	switch {
+	case errors.As(err, &stuck):
+		exit.Drained, exit.ServerError = false, stuck.Error()
+	case err != nil:
+		exit.ServerError = err.Error()
+	}
+	if err := s.close(); err != nil && exit.ServerError == "" {
+		exit.ServerError = err.Error()
+	}
+	exit.RecordErrors = s.records.errors.Load()
+	return exit
+}
+
+// close gives back what start took, as far as it came.
+func (s *inProcess) close() error {
+	var errs []error
+	if s.records != nil {
+		errs = append(errs, s.records.Close())
+	}
+	errs = append(errs, s.runtime.Close())
+	if s.log != nil {
+		errs = append(errs, s.log.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// countingSink counts the records that could not be taken.
+type countingSink struct {
+	*record.Writer
+	errors atomic.Int64
+}
+
+// Append implements serving.RecordSink.
+func (c *countingSink) Append(r record.Record) error {
+	err := c.Writer.Append(r)
+	if err != nil {
+		c.errors.Add(1)
+	}
+	return err
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
