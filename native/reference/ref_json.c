@@ -117,10 +117,10 @@ static size_t digits(parser* p) {
 	return p->at - from;
 }
 
-/* Turns the number written in text into a double without asking the locale. Exact for up to 15 digits. */
+/* Turns the number written in text into a double without asking the locale; exact for up to 15 digits. */
 static double decimal(const char* text, size_t size) {
-	double mantissa = 0;
-	int exponent = 0, shift = 0, sign = 1, seen = 0;
+	uint64_t mantissa = 0;
+	int exponent = 0, shift = 0, sign = 1;
 	size_t i = text[0] == '-';
 	bool fraction = false;
 	for (; i < size && text[i] != 'e' && text[i] != 'E'; i++) {
@@ -128,9 +128,8 @@ static double decimal(const char* text, size_t size) {
 			fraction = true;
 			continue;
 		}
-		if (seen < 18) mantissa = mantissa * 10 + (text[i] - '0');
-		else shift++;
-		if (mantissa > 0) seen++;
+		if (mantissa < UINT64_MAX / 10 - 1) mantissa = mantissa * 10 + (uint64_t)(text[i] - '0');
+		else shift++; /* digits beyond the nineteenth only count as places */
 		shift -= fraction;
 	}
 	if (i++ < size) {
@@ -139,7 +138,7 @@ static double decimal(const char* text, size_t size) {
 	}
 	exponent = sign * exponent + shift;
 	double scale = pow(10, exponent < 0 ? -exponent : exponent);
-	double v = mantissa == 0 ? 0 : exponent < 0 ? mantissa / scale : mantissa * scale;
+	double v = mantissa == 0 ? 0 : exponent < 0 ? (double)mantissa / scale : (double)mantissa * scale;
 	return text[0] == '-' ? -v : v;
 }
 

@@ -39,6 +39,7 @@ trtmc_config_entry_v1 set_text(const char* name, const char* v);
 trtmc_result* continue_text(trtmc_model* model, const char* prefix, const trtmc_config_view_v1* config, trtmc_text_result_view_v1* view);
 trtmc_text_stream* start_text(trtmc_model* model, const char* prefix, const trtmc_config_view_v1* config);
 
+void test_internals(void);
 void test_core(void);
 void test_bundles(void);
 void test_config(void);

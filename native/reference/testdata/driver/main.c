@@ -96,9 +96,10 @@ int main(int argc, char** argv) {
 		void (*run)(void);
 	} tests[] = {
 		{"memory", test_memory}, /* first, so that building the language model is part of it */
+		{"internals", test_internals},
 		{"core", test_core}, {"bundles", test_bundles}, {"config", test_config}, {"text", test_text}, {"stream", test_stream},
 		{"chat", test_chat}, {"relevance", test_relevance}, {"embedding", test_embedding}, {"video", test_video},
-		{"faults", test_faults}, {"hooks", test_hooks},
+		{"faults", test_faults}, {"hooks", test_hooks}, {"memory", test_memory},
 	};
 	if (argc != 3) return 2;
 	bundles = argv[2];
