@@ -16,7 +16,7 @@ import (
 
 // hostFacts describes the machine as far as the system tells without privileges; what it does not tell stays empty.
 func hostFacts() qual.Host {
-	h := qual.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0)}
+	h := qual.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU()}
 	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		h.Kernel = strings.TrimSpace(string(b))
 	}

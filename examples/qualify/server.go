@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -40,7 +41,10 @@ func ownServer(set *settings, dir string, clock monotime.Clock) (*target, error)
 	if err != nil {
 		return nil, err
 	}
-	s := &inProcess{runtime: rt}
+	s := &inProcess{runtime: rt, procs: runtime.GOMAXPROCS(0)}
+	// A native call keeps its slot of the Go scheduler until the runtime's monitor takes it back, which can last 10 ms.
+	// With one more slot for each lane, calls that wait do not keep requests from being taken.
+	runtime.GOMAXPROCS(s.procs + set.lanes)
 	t, err := s.start(set, dir, clock)
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -52,6 +56,7 @@ func ownServer(set *settings, dir string, clock monotime.Clock) (*target, error)
 // inProcess holds what a server of our own must give back.
 type inProcess struct {
 	runtime *native.Runtime
+	procs   int // GOMAXPROCS as it was
 	records *countingSink
 	log     *os.File
 	cancel  context.CancelFunc
@@ -148,6 +153,7 @@ func (s *inProcess) close() error {
 		errs = append(errs, s.records.Close())
 	}
 	errs = append(errs, s.runtime.Close())
+	runtime.GOMAXPROCS(s.procs)
 	if s.log != nil {
 		errs = append(errs, s.log.Close())
 	}
