@@ -59,6 +59,7 @@ func (l *Ledger) Close() (*Account, error) {
 	}
 	l.checkLanes()
 	for w := range l.names {
+		l.placeClosed(uint8(w))
 		l.checkSchedule(uint8(w))
 		account.Workloads = append(account.Workloads, l.summarize(uint8(w)))
 	}

@@ -39,26 +39,31 @@ func ledgerRules() []rule {
 func ledgerChecks(findings []Finding) []Check {
 	var out []Check
 	for _, r := range ledgerRules() {
-		c := Check{Name: r.name, Held: true, Detail: r.good}
-		n := 0
-		for _, f := range findings {
-			if !slices.Contains(r.kinds, f.Kind) {
-				continue
-			}
-			n++
-			if c.Held {
-				c.Held, c.Detail = false, fmt.Sprintf("%s: %s", subject(f), f.Detail)
-			}
-			if f.RequestID != "" && len(c.IDs) < maxCheckIDs && !slices.Contains(c.IDs, f.RequestID) {
-				c.IDs = append(c.IDs, f.RequestID)
-			}
-		}
-		if n > 1 {
-			c.Detail = fmt.Sprintf("%d, the first is %s", n, c.Detail)
-		}
-		out = append(out, c)
+		out = append(out, r.check("", findings))
 	}
 	return out
+}
+
+// check holds when no finding is of the rule's kinds. It names the first that is, and its id and those of others.
+func (r rule) check(workload string, findings []Finding) Check {
+	c := Check{Name: r.name, Workload: workload, Held: true, Detail: r.good}
+	n := 0
+	for _, f := range findings {
+		if !slices.Contains(r.kinds, f.Kind) {
+			continue
+		}
+		n++
+		if c.Held {
+			c.Held, c.Detail = false, fmt.Sprintf("%s: %s", subject(f), f.Detail)
+		}
+		if f.RequestID != "" && len(c.IDs) < maxCheckIDs && !slices.Contains(c.IDs, f.RequestID) {
+			c.IDs = append(c.IDs, f.RequestID)
+		}
+	}
+	if n > 1 {
+		c.Detail = fmt.Sprintf("%d, the first is %s", n, c.Detail)
+	}
+	return c
 }
 
 func subject(f Finding) string {

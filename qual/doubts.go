@@ -22,7 +22,10 @@ func (w WorkloadReport) doubts() []string {
 	if w.Measured.Failed > 0 {
 		add(fmt.Sprintf("%d of %d requests failed: percentiles over completed requests do not show them", w.Measured.Failed, w.Measured.Offered))
 	}
-	if w.Tokens.Unknown > 0 {
+	for _, text := range w.Ranking.doubts() {
+		add(text)
+	}
+	if w.Tokens.Unknown > 0 && w.Ranking == nil {
 		add(fmt.Sprintf("the token count of %d completed requests is unknown", w.Tokens.Unknown))
 	}
 	if w.Warmup.Offered > 0 && w.Warmup.Completed == 0 {

@@ -27,9 +27,10 @@ func Judge(dir string) (*Report, error) {
 		report.Notice = ReferenceNotice
 	}
 	report.Evidence = j.seal()
-	manifests := map[string]*trace.Manifest{}
+	manifests, rankings := map[string]*trace.Manifest{}, map[string]*RankingManifest{}
 	for _, w := range run.Workloads {
 		manifests[w.Name] = j.offer(w)
+		rankings[w.Name] = j.offerRanking(w)
 	}
 	for _, w := range run.Workloads {
 		if err := j.rows(w.Name); err != nil {
@@ -41,15 +42,25 @@ func Judge(dir string) (*Report, error) {
 	}
 	// What the error of Close lists is in the findings too, each kind with a check of its own.
 	account, _ := j.ledger.Close()
-	report.Findings = account.Findings
-	if report.Findings == nil {
-		report.Findings = []Finding{}
-	}
+	report.Findings = append([]Finding{}, account.Findings...)
 	for _, w := range account.Workloads {
-		report.Workloads[w.Name] = workloadReport(w, manifests[w.Name])
-		j.checks = append(j.checks, accountingCheck(w), fidelityCheck(w, run.MaxLatenessMS))
+		out := workloadReport(w, manifests[w.Name])
+		j.checks = append(j.checks, accountingCheck(w))
+		if !slices.Contains(j.ledger.closed, w.Name) {
+			j.checks = append(j.checks, fidelityCheck(w, run.MaxLatenessMS))
+		}
+		if m := rankings[w.Name]; m != nil {
+			var found []Finding
+			if out.Ranking, found, err = j.ranking(w.Name, m); err != nil {
+				return nil, err
+			}
+			out.Manifest = nil // the ranking part has its own
+			report.Findings = append(report.Findings, found...)
+		}
+		report.Workloads[w.Name] = out
 	}
-	j.checks = append(j.checks, ledgerChecks(account.Findings)...)
+	sortFindings(report.Findings)
+	j.checks = append(j.checks, ledgerChecks(report.Findings)...)
 	j.checks = append(j.checks, exitCheck(run))
 	j.finish(report)
 	return report, nil

@@ -27,6 +27,7 @@ type Ledger struct {
 	findings  []Finding
 	clocks    clocks
 	unoffered int
+	closed    []string // workloads that were sent in a closed loop
 }
 
 // maxWorkloads bounds the workloads of one ledger.

@@ -36,7 +36,11 @@ func (p *page) workload(w WorkloadReport) {
 			all.Samples, all.NotReached, all.P50, all.P90, all.P99)
 	}
 	p.outcomes(w)
-	p.prepared(w.Manifest)
+	if w.Ranking != nil {
+		p.ranking(w)
+	} else {
+		p.prepared(w.Manifest)
+	}
 	p.overTime(w.OverTime)
 }
 
@@ -67,7 +71,9 @@ func (p *page) outcomes(w WorkloadReport) {
 	p.line("%d server records for %d measured requests (%d of them refused, %d requests recorded more than once). "+
 		"Queue depth met on arrival: mean %s, deepest %d. Neighbours that arrived in the other order: %d.",
 		w.Attempts.Records, w.Measured.Offered, w.Attempts.Rejected, w.Attempts.Retried, w.Queue.Mean, w.Queue.Max, w.Lateness.Swaps)
-	p.line("Tokens completed: %d over %d requests; unknown for %d.", w.Tokens.Completion, w.Tokens.Known, w.Tokens.Unknown)
+	if w.Ranking == nil {
+		p.line("Tokens completed: %d over %d requests; unknown for %d.", w.Tokens.Completion, w.Tokens.Known, w.Tokens.Unknown)
+	}
 	if len(w.Causes) > 0 {
 		p.line("")
 		var rows [][]string

@@ -55,7 +55,8 @@ type Check struct {
 // WorkloadReport is the account of one workload and how it was made.
 type WorkloadReport struct {
 	Workload
-	Manifest *trace.Manifest `json:"manifest"`
+	Manifest *trace.Manifest `json:"manifest"`          // nil when it cannot be read or is one of another kind
+	Ranking  *RankingReport  `json:"ranking,omitempty"` // of a ranking workload
 }
 
 // Held returns an error that names the failed checks, or nil when every check held.

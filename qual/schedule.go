@@ -89,6 +89,10 @@ func (l *Ledger) checkSchedule(w uint8) {
 
 func (l *Ledger) lateness(w uint8) Lateness {
 	out := Lateness{Comparable: l.comparable()}
+	if l.isClosed(w) {
+		out.Send, out.Arrival = distribution(nil), distribution(nil)
+		return out
+	}
 	out.Send, _ = l.sample(w, noOutcome, func(e *entry) (span, bool) {
 		return span(e.sent - e.scheduled), e.sent != 0 && e.scheduled != 0
 	})
