@@ -27,13 +27,18 @@ type Writer struct {
 	writing sync.WaitGroup // the goroutines
 
 	mu      sync.Mutex
-	changed sync.Cond // a counter below, closed or err has changed
 	pending []byte
 	spare   []byte
 	// Counts of bytes since the file was opened: handed over, written, in stable storage, and wanted there now.
 	handed, written, synced, wanted int64
 	closed                          bool
 	err                             error
+
+	// Who waits for what, each apart so that nobody is woken in vain.
+	ready   sync.Cond // the writing goroutine, for pending bytes
+	dirty   sync.Cond // the synchronising goroutine, for written bytes
+	due     sync.Cond // the same, for the moment to synchronise
+	settled sync.Cond // callers, for room or stable storage
 }
 
 // OpenWriter opens or creates the file at path for appending. When the file does not end in a line end, its last
@@ -48,7 +53,7 @@ func OpenWriter(path string) (*Writer, error) {
 		return nil, errors.Join(fmt.Errorf("repair record file %q: %w", path, err), f.Close())
 	}
 	w := &Writer{f: f}
-	w.changed.L = &w.mu
+	w.ready.L, w.dirty.L, w.due.L, w.settled.L = &w.mu, &w.mu, &w.mu, &w.mu
 	w.writing.Go(w.writeLoop)
 	w.writing.Go(w.syncLoop)
 	return w, nil
@@ -77,7 +82,7 @@ func (w *Writer) Append(r Record) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(w.pending) >= maxPending && w.err == nil && !w.closed {
-		w.changed.Wait()
+		w.settled.Wait()
 	}
 	switch {
 	case w.err != nil:
@@ -93,7 +98,7 @@ func (w *Writer) Append(r Record) error {
 	w.pending = buf
 	w.handed += int64(len(buf) - before)
 	if before == 0 {
-		w.changed.Broadcast()
+		w.ready.Signal()
 	}
 	return nil
 }
@@ -111,9 +116,9 @@ func (w *Writer) Flush() error {
 func (w *Writer) flush() error {
 	goal := w.handed
 	w.wanted = max(w.wanted, goal)
-	w.changed.Broadcast()
+	w.due.Signal()
 	for w.synced < goal && w.err == nil {
-		w.changed.Wait()
+		w.settled.Wait()
 	}
 	return w.err
 }
@@ -127,8 +132,10 @@ func (w *Writer) Close() error {
 		return nil
 	}
 	w.closed = true
+	w.ready.Signal()
+	w.settled.Broadcast()
 	err := w.flush()
-	w.changed.Broadcast()
+	w.dirty.Signal()
 	w.mu.Unlock()
 	w.writing.Wait()
 	return errors.Join(err, w.f.Close())
@@ -140,22 +147,31 @@ func (w *Writer) writeLoop() {
 	defer w.mu.Unlock()
 	for {
 		for len(w.pending) == 0 && !w.closed && w.err == nil {
-			w.changed.Wait()
+			w.ready.Wait()
 		}
 		if len(w.pending) == 0 || w.err != nil {
 			return
 		}
 		batch := w.pending
 		w.pending, w.spare = w.spare[:0], nil
+		if len(batch) >= maxPending {
+			w.settled.Broadcast() // there is room again
+		}
 		w.mu.Unlock()
 		_, err := w.f.Write(batch)
 		w.mu.Lock()
 		w.spare = batch
 		w.written += int64(len(batch))
 		w.fail("write", err)
-		w.changed.Broadcast()
+		w.dirty.Signal()
+		if w.isDue() {
+			w.due.Signal()
+		}
 	}
 }
+
+// isDue reports whether somebody waits for stable storage of what has been written.
+func (w *Writer) isDue() bool { return w.wanted > w.synced && w.written >= w.wanted }
 
 // syncLoop synchronises what has been written, syncEvery after the first unsynchronised write or when it is wanted.
 func (w *Writer) syncLoop() {
@@ -163,7 +179,7 @@ func (w *Writer) syncLoop() {
 	defer w.mu.Unlock()
 	for {
 		for w.written == w.synced && w.err == nil && !(w.closed && w.synced == w.handed) {
-			w.changed.Wait()
+			w.dirty.Wait()
 		}
 		if w.err != nil || w.written == w.synced {
 			return
@@ -175,27 +191,32 @@ func (w *Writer) syncLoop() {
 		w.mu.Lock()
 		w.synced = goal
 		w.fail("synchronise", err)
-		w.changed.Broadcast()
+		w.settled.Broadcast()
 	}
 }
 
-// gather waits syncEvery for more to be written, less when a flush wants it now.
+// gather waits syncEvery for more to be written, less when somebody waits for it now.
 func (w *Writer) gather() {
-	due := false
+	over := false
 	timer := time.AfterFunc(syncEvery, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		due = true
-		w.changed.Broadcast()
+		over = true
+		w.due.Signal()
 	})
 	defer timer.Stop()
-	for !due && w.err == nil && (w.wanted <= w.synced || w.written < w.wanted) {
-		w.changed.Wait()
+	for !over && w.err == nil && !w.isDue() {
+		w.due.Wait()
 	}
 }
 
+// fail keeps the first error and wakes everybody.
 func (w *Writer) fail(op string, err error) {
-	if err != nil && w.err == nil {
-		w.err = fmt.Errorf("%s record file: %w", op, err)
+	if err == nil || w.err != nil {
+		return
+	}
+	w.err = fmt.Errorf("%s record file: %w", op, err)
+	for _, c := range []*sync.Cond{&w.ready, &w.dirty, &w.due, &w.settled} {
+		c.Broadcast()
 	}
 }

@@ -1,0 +1,4 @@
+package record
+
+// AppendRecord is the encoder behind Append.
+var AppendRecord = appendRecord
