@@ -3,6 +3,7 @@ package video
 import (
 	"image"
 	"math"
+	"unsafe"
 )
 
 // Weights of BT.709 (ITU-R BT.709-6 item 3.2) for samples of 0..1 and 8-bit limited range: luma 16..235, chroma
@@ -79,16 +80,21 @@ func luma(r, g, b float32) byte {
 	return byte(float32(yR*r) + float32(yG*g) + float32(yB*b) + 16.5)
 }
 
-// outside returns a number whose top bit is set when any sample is not from 0 to 1, which includes -0, NaN and the
-// infinities. Floats of that range order as their bits do, so no comparison and no branch is needed.
-func outside(p *[6]float32) uint32 {
-	const one = 0x3f800000 // the bits of 1
-	var d uint32
-	for _, v := range p {
-		bits := math.Float32bits(v)
-		d |= (one - bits) | bits
-	}
-	return d & (1 << 31)
+// outside returns a number that is not 0 when any sample is not from 0 to 1, which includes -0, NaN and the infinities.
+// Floats of that range order as their bits do, so no comparison of floats and no branch is needed, and two samples are
+// looked at together: a sample that is too large borrows from its neighbour, but by then it has set its own top bit.
+func outside(p *[6]float32) uint64 {
+	const (
+		ones = 0x3f800000_3f800000 // the bits of 1
+		tops = 0x80000000_80000000
+	)
+	a, b, c := pair(p, 0), pair(p, 2), pair(p, 4)
+	return ((ones - a) | a | (ones - b) | b | (ones - c) | c) & tops
+}
+
+// pair returns the bits of two neighbours, in either order.
+func pair(p *[6]float32, i int) uint64 {
+	return *(*uint64)(unsafe.Pointer(&p[i]))
 }
 
 // clamped writes p, brought into 0..1, to out. It returns how many samples were outside, and false when one is not

@@ -9,6 +9,7 @@ import (
 	"hash"
 	"image"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/trtmc-go/trtmc/native/task"
@@ -135,12 +136,15 @@ func (e *Encoder) WriteFrame(f task.Frame) error {
 	case len(f.Pixels) != f.Width*f.Height*3:
 		return fmt.Errorf("%w: frame %d has %d samples, want %d", ErrFrames, n, len(f.Pixels), f.Width*f.Height*3)
 	}
+	// The digest of the floats costs as much as the encoding, and is independent of it.
+	var digest sync.WaitGroup
+	digest.Go(func() { hashFloats(e.sum, f.Pixels) })
+	defer digest.Wait()
 	clipped, bad := toI420(e.img, f.Pixels, f.Width, f.Height)
 	if bad >= 0 {
 		return fmt.Errorf("%w: frame %d holds %v at row %d, column %d, channel %d", ErrFrames, n, f.Pixels[bad], bad/3/f.Width, bad/3%f.Width, bad%3)
 	}
 	e.clipped += clipped
-	hashFloats(e.sum, f.Pixels)
 	e.planeS.Write(e.planes)
 	return e.encode()
 }
