@@ -35,7 +35,7 @@ func faults() map[string]reference.Fault {
 		"hang":           {Kind: reference.FaultHang},
 		"error":          {Kind: reference.FaultError},
 		"fail-every":     {Kind: reference.FaultFailEvery},
-		"mid-stream":     {Kind: reference.FaultErrorAfterTokens},
+		"mid-stream":     {Kind: reference.FaultErrorAfterTokens, AfterTokens: 1},
 		"out-of-memory":  {Kind: reference.FaultOutOfMemory},
 		"busy":           {Kind: reference.FaultBusy},
 		"delta-mismatch": {Kind: reference.FaultDeltaMismatch},
@@ -45,25 +45,14 @@ func faults() map[string]reference.Fault {
 
 func faultNames() []string { return slices.Sorted(maps.Keys(faults())) }
 
-// textBundle is the bundle that the text workload is served from: the first -model, or one that is written into dir.
-func textBundle(set *settings, dir string) (served, error) {
-	if len(set.models) > 0 {
-		return describeBundle(set.models[0].name, set.models[0].bundle, set.context)
-	}
+// textParams is the reference bundle of the text workload.
+func textParams(set *settings) reference.Params {
 	p := reference.TextParams()
 	p.Text.ContextTokens = referenceContext
 	if set.context > 0 {
 		p.Text.ContextTokens = set.context
 	}
-	if set.fault != "" {
-		f := faults()[set.fault]
-		p.Fault = &f
-	}
-	path := filepath.Join(dir, "reference-text.bundle")
-	if err := reference.WriteBundle(path, p); err != nil {
-		return served{}, err
-	}
-	return describeBundle(referenceModel, path, set.context)
+	return p
 }
 
 // describeBundle reads what a bundle file says of itself. A context of 0 is taken from the bundle when it is one of

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,17 +18,20 @@ import (
 
 // foreignServer is a server that runs already, with the file into which it writes its records. Only what it appends
 // from now on belongs to the run.
-func foreignServer(set *settings, dir string) (*target, error) {
+func foreignServer(ctx context.Context, set *settings, dir string) (*target, error) {
 	size, err := fileSize(set.records)
 	if err != nil {
 		return nil, fmt.Errorf("records of the server: %w", err)
 	}
 	m := set.models[0]
-	t := &target{base: strings.TrimRight(set.url, "/"), model: served{name: m.name, path: m.bundle, context: set.context}}
+	t := &target{base: strings.TrimRight(set.url, "/"), model: served{name: m.name, context: set.context, facts: qual.BundleFacts{Model: m.name}}}
 	if m.bundle != "" {
 		if t.model, err = describeBundle(m.name, m.bundle, set.context); err != nil {
 			return nil, err
 		}
+	}
+	if err := t.ask(ctx); err != nil {
+		return nil, fmt.Errorf("server at %s: %w", t.base, err)
 	}
 	t.stop = func() qual.ExitFacts {
 		exit := qual.ExitFacts{Drained: true}
@@ -35,6 +41,68 @@ func foreignServer(set *settings, dir string) (*target, error) {
 		return exit
 	}
 	return t, nil
+}
+
+// servingInfo is what this program reads of /v1/serving/info.
+type servingInfo struct {
+	Models []struct {
+		Name            string `json:"name"`
+		Runtime         string `json:"runtime"`
+		Reference       bool   `json:"reference"`
+		Family          string `json:"family"`
+		Backend         string `json:"backend"`
+		BundleTask      string `json:"bundle_task"`
+		Lanes           int    `json:"lanes"`
+		ContextTokens   int    `json:"context_tokens"`
+		MaxOutputTokens int    `json:"max_output_tokens"`
+	} `json:"models"`
+	Queue struct {
+		Count  int     `json:"count"`
+		Bytes  int64   `json:"bytes"`
+		WaitMS float64 `json:"wait_ms"`
+	} `json:"queue"`
+}
+
+// infoTimeout bounds the one question to a foreign server.
+const infoTimeout = 10 * time.Second
+
+// ask takes what the server says of itself and of the model.
+func (t *target) ask(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, t.base+"/v1/serving/info", nil)
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	var info servingInfo
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("/v1/serving/info: status %d", resp.StatusCode)
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&info); err != nil {
+		return fmt.Errorf("/v1/serving/info: %w", err)
+	}
+	for _, m := range info.Models {
+		if m.Name != t.model.name {
+			continue
+		}
+		t.runtime = qual.RuntimeFacts{Version: m.Runtime, Reference: m.Reference, Library: "of the foreign server"}
+		t.facts = qual.ServerFacts{Lanes: m.Lanes, QueueCount: info.Queue.Count, QueueBytes: info.Queue.Bytes, QueueWaitMS: info.Queue.WaitMS}
+		t.model.facts.Family, t.model.facts.Backend, t.model.facts.Task = m.Family, m.Backend, m.BundleTask
+		if t.model.context == 0 {
+			t.model.context = m.ContextTokens
+		}
+		if t.model.maximum == 0 {
+			t.model.maximum = m.MaxOutputTokens
+		}
+		return nil
+	}
+	return fmt.Errorf("it does not serve a model %q", t.model.name)
 }
 
 // fileSize returns the size of a file, 0 when it does not exist yet.

@@ -58,7 +58,7 @@ func qualify(ctx context.Context, set *settings, out io.Writer) error {
 	run := newRun(set)
 	s := &session{set: set, dir: set.out, clock: monotime.New(), out: out}
 	run.Clock = s.clock.Name()
-	if err := s.open(); err != nil {
+	if err := s.open(ctx); err != nil {
 		return err
 	}
 	drives, err := s.prepare(run)
@@ -88,9 +88,9 @@ func newRun(set *settings) *qual.Run {
 }
 
 // open starts the server or finds the foreign one.
-func (s *session) open() (err error) {
+func (s *session) open(ctx context.Context) (err error) {
 	if s.set.url != "" {
-		s.target, err = foreignServer(s.set, s.dir)
+		s.target, err = foreignServer(ctx, s.set, s.dir)
 	} else {
 		s.target, err = ownServer(s.set, s.dir, s.clock)
 	}
