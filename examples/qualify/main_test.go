@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +18,13 @@ import (
 	"github.com/trtmc-go/trtmc/qual"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if bundle, records, ok := strings.Cut(os.Getenv(childServer), "\n"); ok {
+		fmt.Fprintln(os.Stderr, serveForever(bundle, records))
+		os.Exit(exitFailed)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // burst is a part of the embedded trace that holds seven requests of one instant.
 var burst = []string{"-workloads", textTrace, "-window", "300ms", "-lanes", "4", "-max-lateness", "1m"}
