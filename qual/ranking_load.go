@@ -78,8 +78,8 @@ func (l Load) offsets(n int) []time.Duration {
 	return out
 }
 
-// words describes the load in a report.
-func (l Load) words() string {
+// Words describes the load for people.
+func (l Load) Words() string {
 	switch {
 	case l.Loop != OpenLoop:
 		return fmt.Sprintf("closed loop, %d at a time", max(l.Concurrency, 1))

@@ -133,7 +133,7 @@ func (p *page) ranking(w WorkloadReport) {
 		{"kind of scores: requests", kinds},
 		{"source", fmt.Sprintf("%s, sha256 %s, %d groups", m.Source.Name, m.Source.SHA256, m.Source.Rows)},
 		{"requests, warm-up", fmt.Sprintf("%d, %d", m.Requests, m.WarmupRequests)},
-		{"load", m.Load.words()},
+		{"load", m.Load.Words()},
 		{"request", fmt.Sprintf("POST %s, model %s, truncate %s", m.Request.Path, m.Request.Model, truncate)},
 		{"passages, words, bytes in all", fmt.Sprintf("%d, %d, %d", m.Lengths.Passages, m.Lengths.PassageWords, m.Lengths.PassageBytes)},
 		{"sha256 of the workload", m.Files[WorkloadFile].SHA256},

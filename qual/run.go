@@ -96,13 +96,14 @@ type BundleFacts struct {
 	Task    string         `json:"task,omitempty"` // the bundle's own word
 	Tasks   []string       `json:"tasks,omitempty"`
 	Params  map[string]any `json:"params,omitempty"` // of a reference bundle
-	LoadMS  float64        `json:"load_ms"`          // all lanes together
+	Lanes   int            `json:"lanes,omitempty"`  // handles that were loaded
+	LoadMS  float64        `json:"load_ms"`          // all of them together
 }
 
 // ServerFacts are the settings of the server.
 type ServerFacts struct {
 	InProcess   bool    `json:"in_process"`
-	Lanes       int     `json:"lanes,omitempty"`
+	Lanes       int     `json:"lanes,omitempty"` // of all bundles together
 	QueueCount  int     `json:"queue_count,omitempty"`
 	QueueBytes  int64   `json:"queue_bytes,omitempty"`
 	QueueWaitMS float64 `json:"queue_wait_ms,omitempty"`

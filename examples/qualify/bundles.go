@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtmc-go/trtmc/native/bundle"
 	"github.com/trtmc-go/trtmc/native/reference"
+	"github.com/trtmc-go/trtmc/native/task"
 	"github.com/trtmc-go/trtmc/qual"
 )
 
@@ -17,29 +18,36 @@ type served struct {
 	name    string
 	path    string
 	facts   qual.BundleFacts
-	context int // tokens; 0 unknown
-	maximum int // new tokens; 0 unknown
+	context int       // tokens; 0 unknown
+	maximum int       // new tokens; 0 unknown
+	tasks   []task.ID // that it declares; nil: not known
 }
 
-// referenceModel is the served name of the bundle that is written when there is no -model.
-const referenceModel = "reference"
-
-// referenceContext is the context of the bundle that is written, in tokens. Scaling the largest row of the trace into
+// referenceContext is the context of the text bundle that is written, in tokens. Scaling the largest row of the trace into
 // 256 tokens, as the small models of pilots have, would leave nearly every row one token of output.
 const referenceContext = 4096
 
-// faults are the words of -fault: what the written bundle does wrong.
-func faults() map[string]reference.Fault {
-	return map[string]reference.Fault{
-		"slow":           {Kind: reference.FaultSlow},
-		"hang":           {Kind: reference.FaultHang},
-		"error":          {Kind: reference.FaultError},
-		"fail-every":     {Kind: reference.FaultFailEvery},
-		"mid-stream":     {Kind: reference.FaultErrorAfterTokens, AfterTokens: 1},
-		"out-of-memory":  {Kind: reference.FaultOutOfMemory},
-		"busy":           {Kind: reference.FaultBusy},
-		"delta-mismatch": {Kind: reference.FaultDeltaMismatch},
-		"load-error":     {Kind: reference.FaultLoad},
+// bundleFault is what the reference bundle of a workload does wrong.
+type bundleFault struct {
+	workload string
+	fault    reference.Fault
+}
+
+// faults are the words of -fault.
+func faults() map[string]bundleFault {
+	return map[string]bundleFault{
+		"slow":           {textTrace, reference.Fault{Kind: reference.FaultSlow}},
+		"hang":           {textTrace, reference.Fault{Kind: reference.FaultHang}},
+		"error":          {textTrace, reference.Fault{Kind: reference.FaultError}},
+		"fail-every":     {textTrace, reference.Fault{Kind: reference.FaultFailEvery}},
+		"mid-stream":     {textTrace, reference.Fault{Kind: reference.FaultErrorAfterTokens, AfterTokens: 1}},
+		"out-of-memory":  {textTrace, reference.Fault{Kind: reference.FaultOutOfMemory}},
+		"busy":           {textTrace, reference.Fault{Kind: reference.FaultBusy}},
+		"delta-mismatch": {textTrace, reference.Fault{Kind: reference.FaultDeltaMismatch}},
+		"load-error":     {textTrace, reference.Fault{Kind: reference.FaultLoad}},
+		"ranking-error":  {qual.RankingWorkload, reference.Fault{Kind: reference.FaultError}},
+		"nan-score":      {qual.RankingWorkload, reference.Fault{Kind: reference.FaultNaNScore}},
+		"short-scores":   {qual.RankingWorkload, reference.Fault{Kind: reference.FaultShortScores}},
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trtmc-go/trtmc/qual"
 )
 
 // settings is the parsed command line.
@@ -27,6 +29,7 @@ type settings struct {
 	context int
 
 	workloads []string
+	insist    bool // the workloads were named, so that none may be left out
 	trace     string
 	start     time.Duration
 	window    time.Duration
@@ -36,6 +39,13 @@ type settings struct {
 	stream    bool
 	warmup    int
 	seed      uint64
+
+	rankingGroups      string
+	rankingCount       int
+	rankingConcurrency int
+	rankingRate        float64
+	rankingSpacing     string
+	rankingLanes       int
 
 	lanes      int
 	queue      int
@@ -55,6 +65,22 @@ type modelSpec struct{ name, bundle string }
 // fits and endpoints are the words that -fit and -endpoint take.
 func fits() []string      { return []string{"none", "drop", "clamp", "scale"} }
 func endpoints() []string { return []string{"completions", "chat"} }
+
+// spacings are the words of -ranking-spacing.
+func spacings() []string {
+	return []string{string(qual.ConstantSpacing), string(qual.PoissonSpacing)}
+}
+
+// chosen are the workloads of the flags, in the order in which they run.
+func (s *settings) chosen() []workload {
+	var out []workload
+	for _, w := range allWorkloads() {
+		if slices.Contains(s.workloads, w.name) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
 
 // defaultOut is the output folder unless -out names another.
 const defaultOut = "out"
@@ -79,6 +105,7 @@ func parseFlags(args []string, stdout io.Writer) (*settings, error) {
 		return nil, fmt.Errorf("unexpected argument %q; everything is a flag", fs.Arg(0))
 	}
 	set.workloads = strings.Split(workloads, ",")
+	fs.Visit(func(f *flag.Flag) { set.insist = set.insist || f.Name == "workloads" })
 	return set, set.check()
 }
 
@@ -87,8 +114,8 @@ func (s *settings) define(fs *flag.FlagSet, workloads *string) {
 	fs.BoolVar(&s.force, "force", false, "replace an earlier run in the folder of -out")
 	fs.StringVar(&s.judge, "judge", "", "judge the finished output `folder` again and run nothing")
 	fs.StringVar(&s.runtime, "runtime", "", "absolute path of libtrtmc_c.so.1; empty: the reference runtime that is linked in")
-	fs.Func("model", "`NAME=BUNDLE` to serve (default: a reference bundle that is written into the output folder)", s.addModel)
-	fs.StringVar(&s.fault, "fault", "", "give the bundle that is written a `fault`: "+strings.Join(faultNames(), ", "))
+	fs.Func("model", "`NAME=BUNDLE` to serve; a workload takes the first that declares its Task (default: reference bundles that are written into the output folder)", s.addModel)
+	fs.StringVar(&s.fault, "fault", "", "give a bundle that is written a `fault`: "+strings.Join(faultNames(), ", "))
 	fs.IntVar(&s.context, "context", 0, "context of the text bundle in `tokens`; for the bundle that is written its size, else what the bundle does not state")
 	fs.StringVar(workloads, "workloads", strings.Join(workloadNames(), ","), "comma separated `list` of workloads to run")
 	fs.StringVar(&s.trace, "trace", "", "Mooncake trace `file`, plain, gzip or zstd (default: the embedded excerpt)")
@@ -98,9 +125,15 @@ func (s *settings) define(fs *flag.FlagSet, workloads *string) {
 	fs.StringVar(&s.fit, "fit", "scale", "rows beyond the bundle's context: "+strings.Join(fits(), ", "))
 	fs.StringVar(&s.endpoint, "endpoint", "completions", "text route: "+strings.Join(endpoints(), ", "))
 	fs.BoolVar(&s.stream, "stream", true, "ask for streamed answers")
-	fs.IntVar(&s.warmup, "warmup", 5, "warm-up requests before the schedule; counted apart")
-	fs.Uint64Var(&s.seed, "seed", 1, "seed of prompts and ids")
-	fs.IntVar(&s.lanes, "lanes", 16, "model handles, each of which is one execution lane")
+	fs.IntVar(&s.warmup, "warmup", 5, "warm-up requests of each workload; counted apart")
+	fs.Uint64Var(&s.seed, "seed", 1, "seed of prompts and of random gaps")
+	fs.IntVar(&s.lanes, "lanes", 16, "model handles for text, each of which is one execution lane")
+	fs.StringVar(&s.rankingGroups, "ranking-groups", "", "`file` of queries with passages (default: the embedded groups)")
+	fs.IntVar(&s.rankingCount, "ranking-count", 60, "ranking requests; groups are repeated when there are fewer")
+	fs.IntVar(&s.rankingConcurrency, "ranking-concurrency", 2, "ranking requests under way in a closed loop")
+	fs.Float64Var(&s.rankingRate, "ranking-rate", 0, "ranking requests per second in an open loop; 0: closed loop")
+	fs.StringVar(&s.rankingSpacing, "ranking-spacing", "poisson", "gaps of the open ranking loop: "+strings.Join(spacings(), ", "))
+	fs.IntVar(&s.rankingLanes, "ranking-lanes", 2, "model handles for ranking")
 	fs.IntVar(&s.queue, "queue", 256, "requests that may wait for a lane")
 	fs.Int64Var(&s.queueBytes, "queue-bytes", 64<<20, "bytes of waiting requests")
 	fs.DurationVar(&s.queueWait, "queue-wait", 10*time.Second, "longest wait for a lane")
@@ -137,6 +170,11 @@ func (s *settings) check() error {
 		{s.warmup < 0, fmt.Sprintf("-warmup %d: want 0 or more", s.warmup)},
 		{s.context < 0, fmt.Sprintf("-context %d: want 0 or more", s.context)},
 		{s.lanes < 1, fmt.Sprintf("-lanes %d: want 1 or more", s.lanes)},
+		{s.rankingCount < 1, fmt.Sprintf("-ranking-count %d: want 1 or more", s.rankingCount)},
+		{s.rankingConcurrency < 1, fmt.Sprintf("-ranking-concurrency %d: want 1 or more", s.rankingConcurrency)},
+		{math.IsNaN(s.rankingRate) || s.rankingRate < 0 || s.rankingRate > 1e6, fmt.Sprintf("-ranking-rate %g: want requests per second, or 0 for a closed loop", s.rankingRate)},
+		{!slices.Contains(spacings(), s.rankingSpacing), fmt.Sprintf("-ranking-spacing %q: want one of %s", s.rankingSpacing, strings.Join(spacings(), ", "))},
+		{s.rankingLanes < 1, fmt.Sprintf("-ranking-lanes %d: want 1 or more", s.rankingLanes)},
 		{s.queue < 0, fmt.Sprintf("-queue %d: want 0 or more", s.queue)},
 		{s.queueBytes < 0, fmt.Sprintf("-queue-bytes %d: want 0 or more", s.queueBytes)},
 		{s.queueWait <= 0, fmt.Sprintf("-queue-wait %v: want a time above 0", s.queueWait)},
@@ -144,6 +182,7 @@ func (s *settings) check() error {
 		{s.maxLateness <= 0, fmt.Sprintf("-max-lateness %v: want a time above 0", s.maxLateness)},
 		{s.runtime != "" && !filepath.IsAbs(s.runtime), fmt.Sprintf("-runtime %q: want an absolute path", s.runtime)},
 		{s.fault != "" && len(s.models) > 0, "-fault: it belongs to the bundle that is written when there is no -model"},
+		{s.fault != "" && slices.Contains(faultNames(), s.fault) && !slices.Contains(s.workloads, faults()[s.fault].workload), fmt.Sprintf("-fault %s: it belongs to the workload %s, which does not run", s.fault, faults()[s.fault].workload)},
 		{s.fault != "" && !slices.Contains(faultNames(), s.fault), fmt.Sprintf("-fault %q: want one of %s", s.fault, strings.Join(faultNames(), ", "))},
 		{(s.url == "") != (s.records == ""), "-url and -records: want both or neither"},
 	} {
@@ -165,8 +204,8 @@ func (s *settings) checkModels() error {
 		if u, err := url.Parse(s.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			return fmt.Errorf("-url %q: want http://HOST:PORT", s.url)
 		}
-		if len(s.models) != 1 {
-			return errors.New("-url: want one -model NAME, as the server calls it")
+		if len(s.models) == 0 {
+			return errors.New("-url: want -model NAME, as the server calls it")
 		}
 		return nil
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trtmc-go/trtmc/native"
+	"github.com/trtmc-go/trtmc/native/task"
 	"github.com/trtmc-go/trtmc/qual"
 )
 
@@ -23,12 +25,15 @@ func foreignServer(ctx context.Context, set *settings, dir string) (*target, err
 	if err != nil {
 		return nil, fmt.Errorf("records of the server: %w", err)
 	}
-	m := set.models[0]
-	t := &target{base: strings.TrimRight(set.url, "/"), model: served{name: m.name, context: set.context, facts: qual.BundleFacts{Model: m.name}}}
-	if m.bundle != "" {
-		if t.model, err = describeBundle(m.name, m.bundle, set.context); err != nil {
-			return nil, err
+	t := &target{base: strings.TrimRight(set.url, "/"), direct: func(m served) (task.Model, func() error, error) { return loadDirect(set, m) }}
+	for _, m := range set.models {
+		one := served{name: m.name, context: set.context, facts: qual.BundleFacts{Model: m.name}}
+		if m.bundle != "" {
+			if one, err = describeBundle(m.name, m.bundle, set.context); err != nil {
+				return nil, err
+			}
 		}
+		t.models = append(t.models, one)
 	}
 	if err := t.ask(ctx); err != nil {
 		return nil, fmt.Errorf("server at %s: %w", t.base, err)
@@ -43,6 +48,19 @@ func foreignServer(ctx context.Context, set *settings, dir string) (*target, err
 	return t, nil
 }
 
+// loadDirect loads the bundle of a foreign server's model in this process, where it was named.
+func loadDirect(set *settings, m served) (task.Model, func() error, error) {
+	rt, err := native.Open(native.Options{Library: set.runtime})
+	if err != nil {
+		return nil, nil, err
+	}
+	model, err := rt.Load(m.path, native.LoadOptions{})
+	if err != nil {
+		return nil, nil, errors.Join(err, rt.Close())
+	}
+	return model, rt.Close, nil // it closes its models
+}
+
 // servingInfo is what this program reads of /v1/serving/info.
 type servingInfo struct {
 	Models []struct {
@@ -55,6 +73,9 @@ type servingInfo struct {
 		Lanes           int    `json:"lanes"`
 		ContextTokens   int    `json:"context_tokens"`
 		MaxOutputTokens int    `json:"max_output_tokens"`
+		Tasks           []struct {
+			ID task.ID `json:"id"`
+		} `json:"tasks"`
 	} `json:"models"`
 	Queue struct {
 		Count  int     `json:"count"`
@@ -66,7 +87,7 @@ type servingInfo struct {
 // infoTimeout bounds the one question to a foreign server.
 const infoTimeout = 10 * time.Second
 
-// ask takes what the server says of itself and of the model.
+// ask takes what the server says of itself and of the models.
 func (t *target) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, infoTimeout)
 	defer cancel()
@@ -87,22 +108,37 @@ func (t *target) ask(ctx context.Context) error {
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&info); err != nil {
 		return fmt.Errorf("/v1/serving/info: %w", err)
 	}
+	t.facts = qual.ServerFacts{QueueCount: info.Queue.Count, QueueBytes: info.Queue.Bytes, QueueWaitMS: info.Queue.WaitMS}
+	for i := range t.models {
+		if err := t.learn(&t.models[i], &info); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// learn takes what the server says of one model.
+func (t *target) learn(b *served, info *servingInfo) error {
 	for _, m := range info.Models {
-		if m.Name != t.model.name {
+		if m.Name != b.name {
 			continue
 		}
 		t.runtime = qual.RuntimeFacts{Version: m.Runtime, Reference: m.Reference, Library: "of the foreign server"}
-		t.facts = qual.ServerFacts{Lanes: m.Lanes, QueueCount: info.Queue.Count, QueueBytes: info.Queue.Bytes, QueueWaitMS: info.Queue.WaitMS}
-		t.model.facts.Family, t.model.facts.Backend, t.model.facts.Task = m.Family, m.Backend, m.BundleTask
-		if t.model.context == 0 {
-			t.model.context = m.ContextTokens
+		t.facts.Lanes += m.Lanes
+		b.facts.Family, b.facts.Backend, b.facts.Task, b.facts.Lanes = m.Family, m.Backend, m.BundleTask, m.Lanes
+		if b.context == 0 {
+			b.context = m.ContextTokens
 		}
-		if t.model.maximum == 0 {
-			t.model.maximum = m.MaxOutputTokens
+		if b.maximum == 0 {
+			b.maximum = m.MaxOutputTokens
+		}
+		b.tasks = []task.ID{}
+		for _, d := range m.Tasks {
+			b.tasks, b.facts.Tasks = append(b.tasks, d.ID), append(b.facts.Tasks, string(d.ID))
 		}
 		return nil
 	}
-	return fmt.Errorf("it does not serve a model %q", t.model.name)
+	return fmt.Errorf("it does not serve a model %q", b.name)
 }
 
 // fileSize returns the size of a file, 0 when it does not exist yet.

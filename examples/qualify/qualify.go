@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/trtmc-go/trtmc/internal/monotime"
+	"github.com/trtmc-go/trtmc/native/reference"
+	"github.com/trtmc-go/trtmc/native/task"
 	"github.com/trtmc-go/trtmc/qual"
 )
 
@@ -22,10 +23,20 @@ type session struct {
 	out    io.Writer // progress
 }
 
-// workload is one kind of load. prepare writes its files and returns what drive then sends.
+// workload is one kind of load.
 type workload struct {
-	name    string
-	prepare func(s *session) (drive, error)
+	name string
+	// tasks are those of which a bundle must declare one.
+	tasks []task.ID
+	// lanes is how many handles it asks for.
+	lanes func(set *settings) int
+	// model, bundle and reference are the served name, the file's base name and the content of the bundle that is
+	// written when there is no -model.
+	model     string
+	bundle    string
+	reference func(set *settings) reference.Params
+	// prepare writes its files and returns what drive then sends.
+	prepare func(s *session, m served) (drive, error)
 }
 
 // drive sends a prepared workload: warm-up first, then the measured requests.
@@ -37,8 +48,19 @@ type drive struct {
 // allWorkloads are the workloads in the order in which they run.
 func allWorkloads() []workload {
 	return []workload{
-		{textTrace, prepareText},
+		{
+			name: textTrace, tasks: textTasks(), lanes: func(set *settings) int { return set.lanes },
+			model: "reference", bundle: "reference-text", reference: textParams, prepare: prepareText,
+		},
+		{
+			name: qual.RankingWorkload, tasks: []task.ID{task.TextQueryDocumentsToRelevance}, lanes: func(set *settings) int { return set.rankingLanes },
+			model: "reference-ranker", bundle: "reference-ranking", reference: func(*settings) reference.Params { return reference.RankingParams() }, prepare: prepareRanking,
+		},
 	}
+}
+
+func textTasks() []task.ID {
+	return []task.ID{task.TextContinuation, task.StreamingTextContinuation, task.TextConversation, task.StreamingTextConversation}
 }
 
 func workloadNames() []string {
@@ -63,7 +85,7 @@ func qualify(ctx context.Context, set *settings, out io.Writer) error {
 	}
 	drives, err := s.prepare(run)
 	if err == nil {
-		fmt.Fprintf(out, "runtime %s, bundle %s, server %s\n", s.target.runtime.Version, s.target.model.facts.File, s.target.base)
+		fmt.Fprintf(out, "runtime %s, bundles %s, server %s\n", s.target.runtime.Version, bundleFiles(s.target.models), s.target.base)
 		run.Exit.ClientError = s.drive(ctx, drives)
 	}
 	exit := s.target.stop()
@@ -100,20 +122,39 @@ func (s *session) open(ctx context.Context) (err error) {
 // prepare makes the files of every workload and completes what the run says of the server.
 func (s *session) prepare(run *qual.Run) ([]drive, error) {
 	run.Runtime, run.Server, run.SharedProcess = s.target.runtime, s.target.facts, s.target.shared
-	run.Bundles = []qual.BundleFacts{s.target.model.facts}
+	for _, m := range s.target.models {
+		run.Bundles = append(run.Bundles, m.facts)
+	}
 	var drives []drive
-	for _, w := range allWorkloads() {
-		if !slices.Contains(s.set.workloads, w.name) {
+	for _, w := range s.set.chosen() {
+		m, err := chooseModel(s.target.models, w)
+		if err != nil && !s.set.insist {
+			run.Notes = append(run.Notes, fmt.Sprintf("%s was left out: %v", w.name, err))
+			fmt.Fprintf(s.out, "%s is left out: %v\n", w.name, err)
 			continue
 		}
-		d, err := w.prepare(s)
+		if err != nil {
+			return nil, fmt.Errorf("prepare %s: %w", w.name, err)
+		}
+		d, err := w.prepare(s, m)
 		if err != nil {
 			return nil, fmt.Errorf("prepare %s: %w", w.name, err)
 		}
 		run.Workloads = append(run.Workloads, d.facts)
 		drives = append(drives, d)
 	}
+	if len(drives) == 0 {
+		return nil, errors.New("no workload can run: " + strings.Join(run.Notes, "; "))
+	}
 	return drives, nil
+}
+
+func bundleFiles(models []served) string {
+	files := make([]string, len(models))
+	for i, m := range models {
+		files[i] = m.facts.File
+	}
+	return strings.Join(files, " and ")
 }
 
 // drive sends the workloads one after another. What goes wrong is returned in words: it is evidence, not an abort.

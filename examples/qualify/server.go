@@ -23,10 +23,12 @@ import (
 // target is the server that is driven: one of our own in this process, or a foreign one.
 type target struct {
 	base    string // URL
-	model   served
+	models  []served
 	runtime qual.RuntimeFacts
 	facts   qual.ServerFacts
 	shared  bool // it runs in this process
+	// direct loads a handle of its own for direct Task calls and returns what gives it back.
+	direct func(m served) (task.Model, func() error, error)
 	// stop ends it, or stops watching it, and says how it ended.
 	stop func() qual.ExitFacts
 }
@@ -34,7 +36,7 @@ type target struct {
 // grace is how long the server may drain once the client is done.
 const grace = 30 * time.Second
 
-// ownServer loads the bundle once per lane and serves it on a free loopback port. Records go into dir.
+// ownServer loads each bundle once per lane and serves them on a free loopback port. Records go into dir.
 func ownServer(set *settings, dir string, clock monotime.Clock) (*target, error) {
 	began := time.Now()
 	rt, err := native.Open(native.Options{Library: set.runtime})
@@ -42,9 +44,6 @@ func ownServer(set *settings, dir string, clock monotime.Clock) (*target, error)
 		return nil, err
 	}
 	s := &inProcess{runtime: rt, procs: runtime.GOMAXPROCS(0)}
-	// A native call keeps its slot of the Go scheduler until the runtime's monitor takes it back, which can last 10 ms.
-	// With one more slot for each lane, calls that wait do not keep requests from being taken.
-	runtime.GOMAXPROCS(s.procs + set.lanes)
 	t, err := s.start(set, dir, clock)
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -64,18 +63,28 @@ type inProcess struct {
 }
 
 func (s *inProcess) start(set *settings, dir string, clock monotime.Clock) (*target, error) {
-	t := &target{shared: true, stop: s.stop}
+	t := &target{shared: true, stop: s.stop, direct: s.direct}
 	var err error
-	if t.model, err = textBundle(set, filepath.Join(dir, qual.BundleDir)); err != nil {
+	if t.models, err = bundlesOf(set, filepath.Join(dir, qual.BundleDir)); err != nil {
 		return nil, err
 	}
 	if t.runtime, err = runtimeFacts(s.runtime.Version(), s.runtime.Reference(), set.runtime); err != nil {
 		return nil, fmt.Errorf("digest of the runtime library: %w", err)
 	}
-	lanes, err := s.load(&t.model, set.lanes)
-	if err != nil {
-		return nil, err
+	var models []serving.Model
+	all := 0
+	for i := range t.models {
+		m := &t.models[i]
+		lanes, err := s.load(m, set)
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, serving.Model{Name: m.name, Lanes: lanes, ContextTokens: m.context, MaxOutputTokens: m.maximum})
+		all += len(lanes)
 	}
+	// A native call keeps its slot of the Go scheduler until the runtime's monitor takes it back, which can last 10 ms.
+	// With one more slot for each lane, calls that wait do not keep requests from being taken.
+	runtime.GOMAXPROCS(s.procs + all)
 	if s.log, err = os.Create(filepath.Join(dir, qual.LogDir, "server.log")); err != nil {
 		return nil, err
 	}
@@ -89,8 +98,7 @@ func (s *inProcess) start(set *settings, dir string, clock monotime.Clock) (*tar
 		queue.Count = -1 // no queue at all; 0 would be the default length
 	}
 	srv, err := serving.New(serving.Config{
-		Models:  []serving.Model{{Name: t.model.name, Lanes: lanes, ContextTokens: t.model.context, MaxOutputTokens: t.model.maximum}},
-		Records: s.records, Queue: queue, Grace: grace, Clock: clock,
+		Models: models, Records: s.records, Queue: queue, Grace: grace, Clock: clock,
 		Logger: slog.New(slog.NewJSONHandler(s.log, nil)),
 	})
 	if err != nil {
@@ -101,29 +109,42 @@ func (s *inProcess) start(set *settings, dir string, clock monotime.Clock) (*tar
 		return nil, err
 	}
 	t.base = "http://" + listener.Addr().String()
-	t.facts = qual.ServerFacts{InProcess: true, Lanes: set.lanes, QueueCount: set.queue, QueueBytes: set.queueBytes, QueueWaitMS: milliseconds(set.queueWait)}
+	t.facts = qual.ServerFacts{InProcess: true, Lanes: all, QueueCount: set.queue, QueueBytes: set.queueBytes, QueueWaitMS: milliseconds(set.queueWait)}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel, s.served = cancel, make(chan error, 1)
 	go func() { s.served <- srv.Serve(ctx, listener) }()
 	return t, nil
 }
 
-// load opens one model handle per lane and notes what the first says of itself.
-func (s *inProcess) load(b *served, lanes int) ([]task.Model, error) {
+// load opens one model handle per lane and notes what the first says of itself, which decides how many there are.
+func (s *inProcess) load(b *served, set *settings) ([]task.Model, error) {
 	began := time.Now()
 	var out []task.Model
-	for range lanes {
+	for len(out) == 0 || len(out) < lanesOf(set, *b) {
 		m, err := s.runtime.Load(b.path, native.LoadOptions{})
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, m)
+		if out = append(out, m); len(out) > 1 {
+			continue
+		}
+		b.tasks = []task.ID{}
+		for _, d := range m.Info().Tasks {
+			b.tasks = append(b.tasks, d.ID)
+			b.facts.Tasks = append(b.facts.Tasks, string(d.ID))
+		}
 	}
-	b.facts.LoadMS = milliseconds(time.Since(began))
-	for _, d := range out[0].Info().Tasks {
-		b.facts.Tasks = append(b.facts.Tasks, string(d.ID))
-	}
+	b.facts.LoadMS, b.facts.Lanes = milliseconds(time.Since(began)), len(out)
 	return out, nil
+}
+
+// direct loads one more handle, which no lane of the server has.
+func (s *inProcess) direct(m served) (task.Model, func() error, error) {
+	model, err := s.runtime.Load(m.path, native.LoadOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return model, model.Close, nil
 }
 
 // stop drains the server and closes what it held.

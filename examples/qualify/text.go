@@ -39,7 +39,7 @@ func openTrace(path string) (*trace.Source, error) {
 }
 
 // prepareText writes the workload files of the text trace.
-func prepareText(s *session) (drive, error) {
+func prepareText(s *session, model served) (drive, error) {
 	src, err := openTrace(s.set.trace)
 	if err != nil {
 		return drive{}, err
@@ -49,7 +49,7 @@ func prepareText(s *session) (drive, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return drive{}, err
 	}
-	m, err := trace.Prepare(dir, src, s.textOptions())
+	m, err := trace.Prepare(dir, src, s.textOptions(model))
 	if err != nil {
 		return drive{}, err
 	}
@@ -66,12 +66,12 @@ func prepareText(s *session) (drive, error) {
 	return d, nil
 }
 
-func (s *session) textOptions() trace.PrepareOptions {
+func (s *session) textOptions(model served) trace.PrepareOptions {
 	set := s.set
 	o := trace.PrepareOptions{
 		Workload: textTrace, Plan: trace.Plan{Speed: set.scale, Window: trace.Window{Start: &set.start}}, Seed: set.seed,
-		Fit:   trace.Fit{Policy: trace.FitPolicy(set.fit), ContextTokens: s.target.model.context, MaxOutputTokens: s.target.model.maximum},
-		Model: s.target.model.name, Endpoint: trace.Endpoint(set.endpoint), Streaming: set.stream, Warmup: set.warmup,
+		Fit:   trace.Fit{Policy: trace.FitPolicy(set.fit), ContextTokens: model.context, MaxOutputTokens: model.maximum},
+		Model: model.name, Endpoint: trace.Endpoint(set.endpoint), Streaming: set.stream, Warmup: set.warmup,
 		Extra: map[string]any{"temperature": 0},
 	}
 	if set.window > 0 {
