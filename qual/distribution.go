@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/trtmc-go/trtmc/trace"
 )
 
 // Figure is a number that may not exist. In JSON it is a number rounded to 6 decimals, null when the samples are too
@@ -84,9 +86,6 @@ type OfAll struct {
 	P99        Figure `json:"p99"`
 }
 
-// samplesFor is how many samples a percentile needs.
-func samplesFor(p float64) int { return int(math.Ceil(1/(1-p) - 1e-9)) }
-
 // distribution describes values, which it sorts.
 func distribution(values []float64) Distribution {
 	slices.Sort(values)
@@ -117,10 +116,10 @@ func (d *Distribution) ofAll(values []float64, unreached int) {
 }
 
 func percentile(sorted []float64, p float64) Figure {
-	if len(sorted) < samplesFor(p) {
+	if len(sorted) < trace.QuantileSamples(p) {
 		return tooFew()
 	}
-	v := quantile(sorted, p)
+	v := trace.Quantile(sorted, p)
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return notReached() // interpolating towards infinity
 	}
@@ -132,20 +131,10 @@ func (d Distribution) doubt(what string) string {
 	switch {
 	case d.Samples == 0:
 		return ""
-	case d.Samples < samplesFor(0.90):
-		return fmt.Sprintf("%s: p90 and p99 need %d and %d samples, there are %d", what, samplesFor(0.90), samplesFor(0.99), d.Samples)
-	case d.Samples < samplesFor(0.99):
-		return fmt.Sprintf("%s: p99 needs %d samples, there are %d", what, samplesFor(0.99), d.Samples)
+	case d.Samples < trace.QuantileSamples(0.90):
+		return fmt.Sprintf("%s: p90 and p99 need %d and %d samples, there are %d", what, trace.QuantileSamples(0.90), trace.QuantileSamples(0.99), d.Samples)
+	case d.Samples < trace.QuantileSamples(0.99):
+		return fmt.Sprintf("%s: p99 needs %d samples, there are %d", what, trace.QuantileSamples(0.99), d.Samples)
 	}
 	return ""
-}
-
-// quantile interpolates linearly between the two nearest of at least one sorted sample.
-func quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	low := int(at)
-	if low+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[low] + (at-float64(low))*(sorted[low+1]-sorted[low])
 }

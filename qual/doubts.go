@@ -10,11 +10,10 @@ func (w WorkloadReport) doubts() []string {
 			out = append(out, w.Name+": "+text)
 		}
 	}
-	add(w.Lateness.Send.doubt("lateness at sending"))
-	add(w.Client.Latency.doubt("client latency"))
-	if !w.Lateness.Comparable {
-		add("instants of client and server are on different clocks, so lateness at the server's arrival is unknown")
+	for _, text := range w.Lateness.Doubts {
+		add(text)
 	}
+	add(w.Client.Latency.doubt("client latency"))
 	if w.Measured.Rejected > 0 {
 		add(fmt.Sprintf("%d of %d requests were refused: latencies are those of an overloaded server's chosen requests",
 			w.Measured.Rejected, w.Measured.Offered))
@@ -33,9 +32,6 @@ func (w WorkloadReport) doubts() []string {
 	}
 	if w.Warmup.Offered == 0 {
 		add("there was no warm-up")
-	}
-	if w.Lateness.Swaps > 0 {
-		add(fmt.Sprintf("%d neighbours of the schedule arrived in the other order", w.Lateness.Swaps))
 	}
 	return out
 }

@@ -1,10 +1,12 @@
 package qual
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/trtmc-go/trtmc/internal/monotime"
+	"github.com/trtmc-go/trtmc/trace"
 )
 
 // Rates compare what was offered with what became of it, over the measured phase.
@@ -29,8 +31,12 @@ type Lateness struct {
 	Arrival Distribution `json:"arrival"` // arrived at the server minus scheduled
 	// Comparable says that client and server instants are on one axis; without it there is no arrival lateness.
 	Comparable bool `json:"comparable"`
-	// Swaps counts neighbours of the schedule, with different offsets, that arrived in the other order.
-	Swaps int `json:"swaps"`
+	// SendSwaps and ArrivalSwaps count requests that left, or arrived, after one that was due strictly later.
+	SendSwaps    int `json:"send_swaps"`
+	ArrivalSwaps int `json:"arrival_swaps"`
+	MaxInFlight  int `json:"max_in_flight"` // sent and not ended
+	// Doubts say what weakens the replay as such.
+	Doubts []string `json:"doubts"`
 }
 
 // Series counts events in equal windows of time; the first starts at the schedule's zero, events before it count in
@@ -96,6 +102,8 @@ func (l *Ledger) lateness(w uint8) Lateness {
 	out.Send, _ = l.sample(w, noOutcome, func(e *entry) (span, bool) {
 		return span(e.sent - e.scheduled), e.sent != 0 && e.scheduled != 0
 	})
+	f := trace.Measure(l.observations(w), trace.ClockFacts{Shared: out.Comparable})
+	out.SendSwaps, out.ArrivalSwaps, out.MaxInFlight, out.Doubts = f.SendSwaps, f.ArrivalSwaps, f.MaxInFlight, f.Doubts
 	if !out.Comparable {
 		out.Arrival = distribution(nil)
 		return out
@@ -103,18 +111,21 @@ func (l *Ledger) lateness(w uint8) Lateness {
 	out.Arrival, _ = l.sample(w, noOutcome, func(e *entry) (span, bool) {
 		return span(e.arrived - e.scheduled), e.arrived != 0 && e.scheduled != 0
 	})
-	var arrived []*entry
+	return out
+}
+
+// observations is the measured phase as package trace measures replays.
+func (l *Ledger) observations(w uint8) []trace.Observation {
+	var out []trace.Observation
 	l.measured(w, func(_ int, e *entry) {
-		if e.arrived != 0 {
-			arrived = append(arrived, e)
+		o := trace.Observation{
+			Offset: time.Duration(e.offset), Scheduled: monotime.Instant(e.scheduled), Sent: monotime.Instant(e.sent), Arrived: monotime.Instant(e.arrived),
 		}
+		if e.sent != 0 {
+			o.Ended = monotime.Instant(e.ended())
+		}
+		out = append(out, o)
 	})
-	slices.SortStableFunc(arrived, func(a, b *entry) int { return cmp.Compare(a.offset, b.offset) })
-	for i := 1; i < len(arrived); i++ {
-		if arrived[i].offset > arrived[i-1].offset && arrived[i].arrived < arrived[i-1].arrived {
-			out.Swaps++
-		}
-	}
 	return out
 }
 
