@@ -176,6 +176,11 @@ func TestCase_A10(t *testing.T) {
 			require.Equal(t, int64(offered[i].Offset), row.ScheduledNS-zero, "the schedule is not moved")
 			require.InDelta(t, float64(want), float64(row.SentNS-row.ScheduledNS), float64(5*ms), "lateness of request %d", i+1)
 		}
+		f := trace.Compare(offered, got.all, nil, trace.ClockFacts{})
+		require.InDelta(t, 50, f.Offered.PerSecond, 0.01, "offered comes from the schedule")
+		require.InDelta(t, 4/0.12, f.Sent.PerSecond, 0.5, "achieved comes from the sends")
+		require.ErrorContains(t, f.Within(10*ms), "send lateness")
+		require.Contains(t, fmt.Sprint(f.Doubts), "off the scheduled rate")
 	})
 }
 

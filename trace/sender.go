@@ -176,6 +176,13 @@ func (s *Sender) Predial(ctx context.Context, n int) {
 	wg.Wait()
 }
 
+// Idle returns how many idle connections are kept at this moment.
+func (s *Sender) Idle() int {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	return len(s.pool.idle)
+}
+
 // exchange prepares a request up to its bytes; launch sends it. Done is called exactly once, from any goroutine.
 func (s *Sender) exchange(item Item, done func(Row)) *exchange {
 	x := &exchange{s: s, item: item, done: done}
