@@ -41,6 +41,7 @@ func (l Limits) withDefaults() Limits {
 // Request is a decoded request for a job.
 type Request struct {
 	RequestID string // identity of the HTTP request, empty when it has none
+	Tag       string // of the creator, kept with the job and never shown
 	Model     string // empty when the request names none
 	User      string // accepted for clients that send it, and kept with the job
 	Spec      Spec

@@ -11,9 +11,11 @@ import (
 type Kind string
 
 // The events of a job, in order. A job has one Created and, unless the process is killed, one Finished event; a job
-// that is interrupted by the end of the process has its Finished event when the service is opened again.
+// that is interrupted by the end of the process has its Finished event when the service is opened again, and one that
+// waits through it a Resumed event. Both of these come before Open returns.
 const (
 	EventCreated     Kind = "created"      // the job is stored
+	EventResumed     Kind = "resumed"      // the job waited when the service was opened, and waits again
 	EventStarted     Kind = "started"      // a lane was taken
 	EventCallStarted Kind = "call_started" // the generator is about to be called, with Settings
 	EventCallEnded   Kind = "call_ended"   // the generator has returned, with Timing or Err

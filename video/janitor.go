@@ -68,6 +68,7 @@ func (s *Service) requeue(j Job) error {
 		return s.recoverAs(j, Failure{Code: CodeModel, Message: "the model is no longer served", Detail: err.Error()})
 	}
 	s.queues[model] = append(s.queues[model], j.ID)
+	s.emit(Event{Kind: EventResumed, Job: j})
 	return nil
 }
 
@@ -118,6 +119,8 @@ func (s *Service) wakeJanitor() {
 
 // sweep removes jobs that outlived their time, and the oldest artifacts while all together pass the budget.
 func (s *Service) sweep(now time.Time) error {
+	s.sweeping.Lock()
+	defer s.sweeping.Unlock()
 	var kept []Job
 	var total int64
 	var old []Job

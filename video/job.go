@@ -45,6 +45,7 @@ type Failure struct {
 type Job struct {
 	ID        string `json:"id"` // safe in a URL path; later jobs have greater ids
 	RequestID string `json:"request_id,omitempty"`
+	Tag       string `json:"tag,omitempty"` // as in [Request]
 	Model     string `json:"model,omitempty"`
 	User      string `json:"user,omitempty"`
 	Spec      Spec   `json:"spec"`

@@ -29,7 +29,7 @@ func (s *Service) Create(ctx context.Context, req Request) (Job, error) {
 		return Job{}, err
 	}
 	j := Job{
-		ID: id, RequestID: req.RequestID, User: req.User, Spec: req.Spec, State: Queued, CreatedAt: time.Now(),
+		ID: id, RequestID: req.RequestID, Tag: req.Tag, User: req.User, Spec: req.Spec, State: Queued, CreatedAt: time.Now(),
 		Model: s.cfg.Models[model].Name,
 	}
 	if j.Model == "" {
@@ -180,6 +180,29 @@ func (s *Service) Delete(ctx context.Context, id string) (Job, error) {
 		}
 	}
 	return j, nil
+}
+
+// Load is how many jobs of one model are not final.
+type Load struct {
+	Model      string
+	Queued     int // waiting for a lane
+	InProgress int // on a lane, which a deleted job also is until its Task call has returned
+}
+
+// Loads returns the load of every model, in the order of Config.Models.
+func (s *Service) Loads() []Load {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Load, len(s.cfg.Models))
+	for i, m := range s.cfg.Models {
+		out[i] = Load{Model: m.Name, Queued: len(s.queues[i])}
+		for _, r := range s.live {
+			if r.model == m.Name {
+				out[i].InProgress++
+			}
+		}
+	}
+	return out
 }
 
 // forget takes a deleted job out of memory and ends its context when it runs.

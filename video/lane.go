@@ -43,7 +43,7 @@ func (s *Service) run(id string, m Model, g task.VideoGenerator) {
 	ctx, cancel := context.WithCancelCause(s.base)
 	defer cancel(nil)
 	// Known as live before it is started, so that whoever deletes a started job finds its context.
-	r := &run{cancel: cancel}
+	r := &run{model: m.Name, cancel: cancel}
 	s.mu.Lock()
 	s.live[id] = r
 	s.mu.Unlock()

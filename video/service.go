@@ -81,6 +81,8 @@ type Service struct {
 	work   sync.WaitGroup
 	keeper sync.WaitGroup
 
+	sweeping sync.Mutex // one sweep at a time, so that no two count the same artifacts
+
 	mu       sync.Mutex
 	arrived  *sync.Cond // a queue grew, or the service closed
 	queues   [][]string // ids that wait, for each model
@@ -93,6 +95,7 @@ type Service struct {
 
 // run is a job on a lane.
 type run struct {
+	model    string
 	cancel   context.CancelCauseFunc
 	progress int
 }
