@@ -55,7 +55,7 @@ func (p *plan) control(c member) error {
 		if slices.Contains(openControls, c.key) {
 			return unsupported(c.key, "not supported: the model's %s declares no such setting", p.decl.ID)
 		}
-		return unknownField(c.key, "not a setting of the model's "+string(p.decl.ID)+" either")
+		return unknownField(c.key, "the model's "+string(p.decl.ID)+" declares no such setting")
 	}
 	v, err := c.as(c.key, f.Kind)
 	if err != nil {

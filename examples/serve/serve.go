@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/trtmc-go/trtmc/native"
+	"github.com/trtmc-go/trtmc/serving"
+	"github.com/trtmc-go/trtmc/serving/record"
+)
+
+// serve opens the runtime, the models and the port, and serves until ctx ends. The port comes first, so that one in use
+// is known before bundles are loaded; clients that come early wait.
+func serve(ctx context.Context, set *settings, stdout, stderr io.Writer) (err error) {
+	key, err := readKey(set.keyFile)
+	if err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", set.addr)
+	if err != nil {
+		return err
+	}
+	defer ln.Close()
+	rt, err := native.Open(native.Options{Library: set.runtime, RuntimeRoot: set.runtimeRoot})
+	if err != nil {
+		return err
+	}
+	// A call that a shutdown gave up waiting for is still inside the runtime, which then cannot be closed.
+	defer func() {
+		if stuck := (*serving.ShutdownError)(nil); !errors.As(err, &stuck) {
+			err = errors.Join(err, rt.Close())
+		}
+	}()
+	cfg := config(set, key, stderr)
+	models, remove, err := withReference(set.models)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	for _, m := range models {
+		loaded, err := load(rt, m, set)
+		if err != nil {
+			return err
+		}
+		cfg.Models = append(cfg.Models, loaded)
+	}
+	if set.records != "" {
+		w, err := record.OpenWriter(set.records)
+		if err != nil {
+			return err
+		}
+		cfg.Records = w
+		return errors.Join(listen(ctx, cfg, ln, rt, stdout), w.Close())
+	}
+	return listen(ctx, cfg, ln, rt, stdout)
+}
+
+func config(set *settings, key string, stderr io.Writer) serving.Config {
+	queue := serving.Queue{Count: set.queue, Bytes: set.queueBytes, Wait: set.queueWait}
+	if set.queue == 0 {
+		queue.Count = -1 // none at all; 0 would be the default length
+	}
+	return serving.Config{
+		Queue: queue, Limits: serving.Limits{BodyBytes: set.maxBody, PromptBytes: set.maxPrompt}, APIKey: key, Grace: set.grace,
+		Logger: slog.New(slog.NewTextHandler(stderr, nil)),
+	}
+}
+
+func listen(ctx context.Context, cfg serving.Config, ln net.Listener, rt *native.Runtime, stdout io.Writer) error {
+	s, err := serving.New(cfg)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(cfg.Models))
+	for i, m := range cfg.Models {
+		names[i] = m.Name
+	}
+	fmt.Fprintf(stdout, "serving %s on http://%s (runtime %s, %d lanes each)\n", strings.Join(names, ", "), ln.Addr(), rt.Version(), len(cfg.Models[0].Lanes))
+	return s.Serve(ctx, ln)
+}
+
+// readKey returns the key in a file, without the white space around it.
+func readKey(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read API key: %w", err)
+	}
+	key := strings.TrimSpace(string(b))
+	if key == "" {
+		return "", fmt.Errorf("read API key: %q holds none", path)
+	}
+	return key, nil
+}
