@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -21,8 +22,15 @@ func TestWaitingJobResumesWithItsTagAndSaysSo(t *testing.T) {
 	req.Header.Set("X-Request-ID", "second")
 	h.ServeHTTP(httptest.NewRecorder(), req)
 	require.Equal(t, []Load{{Model: "m", Queued: 1, InProgress: 1}}, s.Loads())
+	down := make(chan error)
+	go func() { down <- s.Shutdown(t.Context()) }()
+	require.Eventually(t, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.closed
+	}, waiting, time.Millisecond)
 	release()
-	require.NoError(t, s.Shutdown(t.Context()))
+	require.NoError(t, <-down)
 	require.Equal(t, []Load{{Model: "m", Queued: 1}}, s.Loads())
 	require.NoError(t, s.Close())
 
