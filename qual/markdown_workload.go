@@ -20,9 +20,12 @@ func (p *page) workload(w WorkloadReport) {
 		name string
 		r    Rate
 	}{
-		{"offered (the trace)", w.Rates.Offered}, {"scheduled (after scaling)", w.Rates.Scheduled}, {"sent", w.Rates.Sent},
+		{"offered", w.Rates.Offered}, {"scheduled (after scaling)", w.Rates.Scheduled}, {"sent", w.Rates.Sent},
 		{"arrived at the server", w.Rates.Arrived}, {"completed", w.Rates.Completed},
 	} {
+		if r.r.Count > 1 && !r.r.SpanSeconds.Known() {
+			continue // a closed loop: nothing is due
+		}
 		rows = append(rows, []string{r.name, itoa(r.r.Count), r.r.SpanSeconds.String(), r.r.PerSecond.String()})
 	}
 	p.table([]string{"", "requests", "span s", "per second"}, rows)

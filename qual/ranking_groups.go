@@ -89,7 +89,7 @@ func parseGroup(line []byte) (RankingGroup, error) {
 			g.ID, err = stringToken(dec)
 			return err
 		}
-		return elements(dec, func(int) error { return g.texts(dec) })
+		return elements(dec, func() error { return g.texts(dec) })
 	})
 	if err == nil {
 		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
@@ -118,13 +118,13 @@ func (g *RankingGroup) texts(dec *json.Decoder) error {
 			name, err = stringToken(dec)
 			return err
 		}
-		return elements(dec, func(i int) error {
+		return elements(dec, func() error {
 			text, err := stringToken(dec)
 			if err == nil && strings.TrimSpace(text) == "" {
 				err = errors.New("want text, got none")
 			}
 			contents = append(contents, text)
-			return within(fmt.Sprintf("contents[%d]", i), err)
+			return err
 		})
 	})
 	switch {
@@ -179,12 +179,12 @@ func members(dec *json.Decoder, known []string, read func(key string) error) err
 }
 
 // elements reads an array and calls read for each element.
-func elements(dec *json.Decoder, read func(i int) error) error {
+func elements(dec *json.Decoder, read func() error) error {
 	if err := delim(dec, '[', "an array"); err != nil {
 		return err
 	}
 	for i := 0; dec.More(); i++ {
-		if err := read(i); err != nil {
+		if err := read(); err != nil {
 			return within(fmt.Sprintf("[%d]", i), err)
 		}
 	}
@@ -221,10 +221,26 @@ func jsonError(err error) error {
 	return fmt.Errorf("invalid JSON: %w", err)
 }
 
-// within puts the place of a value before what is wrong with it.
+// placed is an error with the JSON path of the value that it is about, such as texts[1].contents[0].
+type placed struct {
+	path string
+	err  error
+}
+
+func (p *placed) Error() string { return p.path + ": " + p.err.Error() }
+
+func (p *placed) Unwrap() error { return p.err }
+
+// within puts a name or index before the path of an error.
 func within(place string, err error) error {
-	if err == nil {
+	switch p, ok := err.(*placed); {
+	case err == nil:
 		return nil
+	case !ok:
+		return &placed{place, err}
+	case p.path[0] == '[':
+		return &placed{place + p.path, p.err}
+	default:
+		return &placed{place + "." + p.path, p.err}
 	}
-	return fmt.Errorf("%s: %w", place, err)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/trtmc-go/trtmc/trace"
 )
 
-// Rates compare what was offered with what became of it, over the measured phase.
+// Rates compare what was offered with what became of it, over the measured phase. In a closed loop nothing is due, so
+// that Offered and Scheduled have a count and no rate.
 type Rates struct {
 	Offered   Rate `json:"offered"`   // as the trace recorded it
 	Scheduled Rate `json:"scheduled"` // after time scaling
@@ -144,6 +145,9 @@ func (l *Ledger) rates(w uint8) Rates {
 		}
 	})
 	r := Rates{Scheduled: scheduled.rate(), Sent: sent.rate(), Arrived: arrived.rate(), Completed: done.rate()}
+	if l.isClosed(w) {
+		r.Scheduled.SpanSeconds, r.Scheduled.PerSecond = tooFew(), tooFew()
+	}
 	r.Offered = r.Scheduled
 	return r
 }

@@ -151,10 +151,13 @@ func (l *Ledger) times(w uint8, out *Workload) {
 	var ms []float64
 	c.Latency, ms = l.sample(w, completed, lastByte)
 	c.Latency.ofAll(ms, out.Measured.Rejected+out.Measured.Failed)
-	c.FromSchedule, ms = l.sample(w, completed, func(e *entry) (span, bool) {
-		return span(e.sent-e.scheduled) + e.lastByte, e.lastByte != absent
-	})
-	c.FromSchedule.ofAll(ms, out.Measured.Rejected+out.Measured.Failed)
+	c.FromSchedule = distribution(nil)
+	if !l.isClosed(w) {
+		c.FromSchedule, ms = l.sample(w, completed, func(e *entry) (span, bool) {
+			return span(e.sent-e.scheduled) + e.lastByte, e.lastByte != absent
+		})
+		c.FromSchedule.ofAll(ms, out.Measured.Rejected+out.Measured.Failed)
+	}
 	c.FirstContent, _ = l.sample(w, completed, func(e *entry) (span, bool) {
 		return e.firstContent, e.streaming && e.firstContent != absent
 	})

@@ -37,9 +37,9 @@ func printReport(r *qual.Report, out io.Writer) {
 		fmt.Fprintf(w, "\twarm-up\t%d\t%d\t%d\t%d\n", l.Warmup.Offered, l.Warmup.Completed, l.Warmup.Rejected, l.Warmup.Failed)
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintln(w, "milliseconds\tsamples\tp50\tp90\tp99\tmax")
 	for _, name := range r.Names() {
 		l := r.Workloads[name]
+		fmt.Fprintf(w, "%s, milliseconds\tsamples\tp50\tp90\tp99\tmax\n", name)
 		for _, row := range []struct {
 			what string
 			d    qual.Distribution
@@ -50,6 +50,12 @@ func printReport(r *qual.Report, out io.Writer) {
 			if row.d.Samples > 0 {
 				fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\n", row.what, row.d.Samples, row.d.P50, row.d.P90, row.d.P99, row.d.Max)
 			}
+		}
+	}
+	for _, name := range r.Names() {
+		if k := r.Workloads[name].Ranking; k != nil {
+			fmt.Fprintf(w, "%s: equal to direct Task calls %s, warm-up %s; %s requests/s, %s passages/s\n",
+				name, k.Identity.Measured, k.Identity.Warmup, k.RequestsPerSecond, k.PassagesPerSecond)
 		}
 	}
 	_ = w.Flush() // a terminal that went away changes no verdict
