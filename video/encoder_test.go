@@ -114,7 +114,7 @@ func TestScenesThatMakeTheEncoderGiveUp(t *testing.T) {
 	if !HasEncoder {
 		t.Skip(ErrNoEncoder)
 	}
-	const width, height, frames = 320, 192, 700
+	const width, height, frames = 96, 64, 700
 	e, err := NewEncoder(EncoderConfig{Width: width, Height: height, Rate: Rate{16, 1}, Frames: frames})
 	require.NoError(t, err)
 	defer e.Close()
@@ -127,7 +127,7 @@ func TestScenesThatMakeTheEncoderGiveUp(t *testing.T) {
 	for i := range frames {
 		px := still
 		if i/18%2 == 1 {
-			rng.Shuffle(1000, func(a, b int) { noise[a*100], noise[b*100] = noise[b*100], noise[a*100] })
+			rng.Shuffle(1000, func(a, b int) { noise[a*10], noise[b*10] = noise[b*10], noise[a*10] })
 			px = noise
 		}
 		require.NoError(t, e.WriteFrame(task.Frame{Pixels: px, Width: width, Height: height, Channels: 3}))

@@ -3,7 +3,6 @@ package video
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,23 +19,31 @@ type scene struct {
 }
 
 func (s scene) frame(i int) task.Frame {
-	rng := rand.New(rand.NewPCG(s.seed, uint64(i)))
 	px := make([]float32, s.width*s.height*3)
 	at := float64(i) / 24
 	left := int(float64(s.width)*(0.5+0.4*math.Sin(3*at))) - s.width/8
+	red := make([]float32, s.width)
+	for x := range red {
+		red[x] = float32(0.5 + 0.4*math.Sin(4*float64(x)/float64(s.width)+2*at+float64(s.seed)))
+	}
+	state := uint32(s.seed)*2654435761 + uint32(i) + 1
 	for y := range s.height {
-		for x := range s.width {
-			u, v := float64(x)/float64(s.width), float64(y)/float64(s.height)
-			p := px[(y*s.width+x)*3:][:3]
-			p[0] = float32(0.5 + 0.4*math.Sin(4*u+2*at+float64(s.seed)))
-			p[1] = float32(0.5 + 0.4*math.Cos(3*v-at))
-			p[2] = float32(math.Mod(u+v+at/2, 1))
-			if x >= left && x < left+s.width/4 && y > s.height/3 && y < s.height*2/3 {
-				p[0], p[1], p[2] = 1-p[0], 0.9, 0.1
+		v := float32(y) / float32(s.height)
+		green, blue := float32(0.5+0.4*math.Cos(3*float64(v)-at)), v/2+float32(math.Mod(at, 1))/4
+		row := px[y*s.width*3 : (y+1)*s.width*3]
+		square := y > s.height/3 && y < s.height*2/3
+		for x, r := range red {
+			p := row[3*x : 3*x+3]
+			p[0], p[1], p[2] = r, green, blue+r/4
+			if square && x >= left && x < left+s.width/4 {
+				p[0], p[1], p[2] = 1-r, 0.9, 0.1
 			}
-			if s.noise > 0 {
+			if s.noise > 0 { // one xorshift step a pixel
+				state ^= state << 13
+				state ^= state >> 17
+				state ^= state << 5
 				for c := range p {
-					p[c] = min(1, max(0, p[c]+s.noise*(rng.Float32()-0.5)))
+					p[c] = min(1, max(0, p[c]+s.noise*(float32(state>>(8*c)&0xff)/255-0.5)))
 				}
 			}
 		}

@@ -42,6 +42,7 @@ type Observation struct {
 	Route     string // the route's pattern, empty when none is served
 	RequestID string
 	JobID     string // empty when no job was found or made
+	Model     string // as a creation names it
 	Status    int
 	BytesIn   int64  // body bytes read
 	BytesOut  int64  // body bytes handed over
@@ -156,7 +157,7 @@ func (h *handler) create(w http.ResponseWriter, r *http.Request, o *Observation)
 	if err != nil {
 		return err
 	}
-	req.RequestID = o.RequestID
+	req.RequestID, o.Model = o.RequestID, req.Model
 	if h.opts.Tag != nil {
 		req.Tag = h.opts.Tag(r)
 	}

@@ -73,7 +73,7 @@ func (s *Service) notStarted(id string, err error) {
 	if errors.Is(err, ErrNoJob) || errors.Is(err, ErrTransition) || s.base.Err() != nil {
 		return
 	}
-	if err := s.fail(id, Failure{Code: CodeStore, Message: "the job could not be started", Detail: err.Error()}, Times{}); err != nil {
+	if err := s.fail(id, Failure{Code: CodeStore, Message: withoutPath("the job could not be started", err), Detail: printable(err.Error())}, Times{}); err != nil {
 		s.cfg.Logger.Info("job was deleted before it could be started", "job", id)
 	}
 }

@@ -312,7 +312,7 @@ func TestFullFileSystem(t *testing.T) {
 		t.Skipf("SKIPPED: needs the right to mount a small tmpfs (TestFullDiskFailsTheJobAndNothingElse covers the writer): %v", err)
 	}
 	t.Cleanup(func() { require.NoError(t, unmount(dir)) })
-	s, l := service(t, &fakeGenerator{defaults: scene{width: 320, height: 192, frames: 8, fps: 8, noise: 0.5}}, func(c *Config) { c.Dir = filepath.Join(dir, "v") })
+	s, l := service(t, &fakeGenerator{defaults: scene{width: 128, height: 96, frames: 8, fps: 8, noise: 0.8}}, func(c *Config) { c.Dir = filepath.Join(dir, "v") })
 	failed := 0
 	for range 12 {
 		j, err := s.Create(t.Context(), Request{Spec: Spec{Prompt: "p"}})
