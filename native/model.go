@@ -1,6 +1,7 @@
 package native
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,7 +31,7 @@ var _ task.Model = (*Model)(nil)
 type handle struct {
 	rt       *runtimeState
 	native   *cabi.Model
-	lane     lane
+	lane     *lane
 	info     task.Info
 	settings []cabi.Setting // of the call inside the lane, kept for its memory
 }
@@ -140,13 +141,10 @@ func (m *Model) CheckLoRA() error {
 		return closed("")
 	}
 	h := m.h
-	h.lane.slot <- struct{}{}
-	defer h.lane.leave()
-	select {
-	case <-h.lane.closing:
-		return closed("")
-	default:
+	if err := h.lane.enter(context.Background(), ""); err != nil {
+		return err
 	}
+	defer h.lane.leave()
 	if err := h.native.LoRA(); err != nil {
 		return callError("", err)
 	}

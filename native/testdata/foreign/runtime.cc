@@ -1,6 +1,7 @@
-// A runtime in C++ with one Task, written for the tests of package native. Its run throws what the prefix names; like
-// the published runtime it lets nothing out of an entry point: bad_alloc becomes OUT_OF_MEMORY, everything else
-// INTERNAL_ERROR. It shares no code with the reference runtime.
+// A runtime in C++ with one Task, written for the tests of package native. Its run throws what the prefix names, or
+// answers with a result that breaks the rules of the ABI. Like the published runtime it lets nothing out of an entry
+// point: bad_alloc becomes OUT_OF_MEMORY, everything else INTERNAL_ERROR. It shares no code with the reference runtime.
+// -DOFFER_MAJOR=2 -DOFFER_MINOR=1 make it answer that version alone; -DREFUSE makes it refuse every caller.
 #include <cstring>
 #include <exception>
 #include <new>
@@ -8,6 +9,13 @@
 #include <string>
 
 #include "trtmc_abi.h"
+
+#ifndef OFFER_MAJOR
+#define OFFER_MAJOR 1
+#endif
+#ifndef OFFER_MINOR
+#define OFFER_MINOR 0
+#endif
 
 struct trtmc_error {
 	trtmc_status code;
@@ -48,7 +56,7 @@ trtmc_status guard(trtmc_error** error, Work work)
 trtmc_string_view view(const std::string& s) { return {s.data(), s.size()}; }
 trtmc_string_view literal(const char* s) { return {s, std::strlen(s)}; }
 
-trtmc_string_view runtime_version() { return literal("throwing/1"); }
+trtmc_string_view runtime_version() { return literal("foreign/1"); }
 trtmc_status error_code(const trtmc_error* e) { return e ? e->code : TRTMC_OK; }
 trtmc_string_view error_message(const trtmc_error* e) { return e ? view(e->text) : trtmc_string_view{}; }
 void error_release(trtmc_error* e) { delete e; }
@@ -68,7 +76,7 @@ trtmc_status model_load(trtmc_string_view path, const trtmc_load_options_v1*, tr
 trtmc_status model_info(const trtmc_model*, trtmc_model_info_v1* out, trtmc_error** error)
 {
 	return guard(error, [&] {
-		*out = {literal("throwing"), literal("none"), literal("text")};
+		*out = {literal("foreign"), literal("none"), literal("text")};
 		return TRTMC_OK;
 	});
 }
@@ -99,7 +107,7 @@ trtmc_status field_count(const trtmc_model*, trtmc_string_view, uint32_t, uint32
 
 trtmc_status run(trtmc_model*, const trtmc_text_continuation_request_v1* request, const trtmc_config_view_v1*, trtmc_result** out, trtmc_error** error)
 {
-	return guard(error, [&] {
+	return guard(error, [&]() -> trtmc_status {
 		*out = nullptr;
 		std::string prefix(request->prefix.as.text.data, request->prefix.as.text.size);
 		if (prefix == "runtime_error")
@@ -108,7 +116,11 @@ trtmc_status run(trtmc_model*, const trtmc_text_continuation_request_v1* request
 			throw std::bad_alloc();
 		if (prefix == "int")
 			throw 42;
-		*out = new trtmc_result{prefix + ", continued"};
+		if (prefix == "no_result")
+			return TRTMC_OK;
+		if (prefix == "odd_status")
+			return trtmc_status{77};
+		*out = new trtmc_result{prefix};
 		return TRTMC_OK;
 	});
 }
@@ -117,7 +129,15 @@ trtmc_status result_view(const trtmc_result* r, trtmc_text_result_view_v1* out, 
 {
 	return guard(error, [&] {
 		*out = {};
+		if (r->text == "view_fails")
+			throw std::runtime_error("boom in the view");
 		out->text = view(r->text);
+		if (r->text == "null_text")
+			out->text.data = nullptr;
+		if (r->text == "huge_tokens")
+			out->token_ids = {reinterpret_cast<const int32_t*>(out), UINT64_MAX};
+		if (r->text == "odd_times")
+			out->setup_ms = -1, out->prefill_ms = 1e300, out->decode_ms = __builtin_nan("");
 		return TRTMC_OK;
 	});
 }
@@ -153,7 +173,10 @@ extern "C" __attribute__((visibility("default"))) trtmc_status trtmc_get_api(uin
 	if (!out)
 		return TRTMC_INVALID_ARGUMENT;
 	*out = nullptr;
-	if (major != 1 || minor != 0)
+#ifdef REFUSE
+	return TRTMC_INTERNAL_ERROR;
+#endif
+	if (major != OFFER_MAJOR || minor != OFFER_MINOR)
 		return TRTMC_VERSION_MISMATCH;
 	*out = &core;
 	return TRTMC_OK;
