@@ -86,6 +86,7 @@ func TestCase_D01(t *testing.T) {
 	<-entered
 	leave <- struct{}{}
 	require.Equal(t, 200, (<-done).status)
+	require.Equal(t, record.Completed, l.recs.one().Outcome) // written once the answer is delivered
 	require.Len(t, l.recs.all(), n+1)
 	l.eventually("trtmc_live_requests", "0")
 	require.Equal(t, "0", l.value(`trtmc_lanes_busy{model="m"}`))

@@ -115,10 +115,9 @@ func (t *textRequest) render(p *plan) (string, error) {
 	if users == 0 {
 		return "", invalid("messages", "want at least one user message")
 	}
-	const template = "use_chat_template"
-	if f, ok := p.decl.Field(template); ok && f.Kind == task.KindBool {
-		if _, given := p.set.Get(template); !given {
-			p.set = append(p.set, task.Setting{Name: template, Value: task.Bool(true)})
+	if f, ok := p.decl.Field(templateField); ok && f.Kind == task.KindBool {
+		if _, given := p.set.Get(templateField); !given {
+			p.set = append(p.set, task.Setting{Name: templateField, Value: task.Bool(true)})
 		}
 	}
 	return strings.Join(texts, "\n\n"), nil

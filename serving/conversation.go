@@ -27,11 +27,10 @@ func (t *toolPiece) wire(index *int) wireTool {
 
 // converse serves messages through text_conversation or its stream.
 func (s *Server) converse(d *delivery, r *http.Request, t *textRequest, p *plan, text string) error {
-	tokens, err := p.fits(t, text, "messages")
-	if err != nil {
+	// How many tokens the messages are is the Task's to say: they go into a template of its own.
+	if err := p.fits(t, int64(min(1, len(text))), "messages"); err != nil {
 		return err
 	}
-	d.o.note(func(rec *record.Record) { rec.Text.PromptTokens = tokens })
 	req := task.ConversationRequest{Tools: t.tools, Settings: p.set}
 	for _, m := range t.messages {
 		req.Messages = append(req.Messages, m.Message)

@@ -93,9 +93,15 @@ func (o *observation) noteEnding(e *ending) {
 
 // continueText serves a prompt through text_continuation or its stream.
 func (s *Server) continueText(d *delivery, r *http.Request, t *textRequest, p *plan, prompt, param string) error {
-	tokens, err := p.fits(t, prompt, param)
-	if err != nil {
+	tokens, least := p.count(prompt), int64(min(1, len(prompt))) // any text is at least one token
+	if tokens != nil {
+		least = *tokens
+	}
+	if err := p.fits(t, least, param); err != nil {
 		return err
+	}
+	if p.templated() {
+		tokens = nil // of the prompt in its template
 	}
 	d.o.note(func(rec *record.Record) { rec.Text.PromptTokens = tokens })
 	req := task.TextRequest{Text: prompt, Settings: p.set}

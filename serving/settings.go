@@ -18,6 +18,9 @@ type plan struct {
 	forced bool   // the request reached the Task with a setting that forces the length
 }
 
+// templateField is the name under which Tasks declare that they put a prompt into the model's chat template.
+const templateField = "use_chat_template"
+
 // maxFields are the names under which Tasks declare the most tokens to generate.
 var maxFields = []string{"max_new_tokens", "max_tokens"}
 
@@ -86,34 +89,39 @@ func (p *plan) limitOutput(t *textRequest, field string) error {
 	return nil
 }
 
-// fits refuses what is known not to fit the model's context. It returns the prompt's tokens, nil when unknown.
-func (p *plan) fits(t *textRequest, prompt, promptParam string) (*int64, error) {
-	var tokens *int64
-	least := int64(min(1, len(prompt))) // any text is at least one token
-	if p.m.CountTokens != nil {
-		n := int64(p.m.CountTokens(prompt))
-		tokens, least = &n, n
+// count returns the tokens of a prompt, nil when they are not known.
+func (p *plan) count(prompt string) *int64 {
+	if p.m.CountTokens == nil {
+		return nil
 	}
-	limit := int64(p.m.ContextTokens)
-	if limit == 0 {
-		return tokens, nil
-	}
-	param := promptParam
-	want := int64(0)
+	n := int64(p.m.CountTokens(prompt))
+	return &n
+}
+
+// fits refuses what is known not to fit the model's context, given the fewest tokens that the prompt can be.
+func (p *plan) fits(t *textRequest, least int64, promptParam string) error {
+	limit, want := int64(p.m.ContextTokens), int64(0)
 	if p.max != nil {
 		want = *p.max
 	}
 	// Compared by subtraction: the sum of what a client sends may not fit 64 bits.
-	if want <= limit && least <= limit-want {
-		return tokens, nil
+	if limit == 0 || want <= limit && least <= limit-want {
+		return nil
 	}
+	param := promptParam
 	if t.maxTokens != nil && least < limit {
 		param = t.maxParam
 	}
-	return tokens, &fault{
+	return &fault{
 		status: http.StatusBadRequest, reason: record.ReasonContextLength, param: param,
 		msg: fmt.Sprintf("%s: the prompt and the requested output do not fit the model's context of %d tokens", param, limit),
 	}
+}
+
+// templated reports whether the Task puts the prompt into a template of its own, whose length nobody knows.
+func (p *plan) templated() bool {
+	v, _ := p.set.Get(templateField)
+	return v.Bool()
 }
 
 // as converts a JSON value to a setting's kind, exactly: no number becomes another one, and no string a number.

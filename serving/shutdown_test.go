@@ -98,3 +98,24 @@ func TestServeReturnsWhenShutdownIsOver(t *testing.T) {
 	require.NoError(t, <-l.ended)
 	l.ended <- nil
 }
+
+func TestQueueWaitThatIsExceededIsARejection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, entered, leave := gate()
+		s, recs := newServer(t, serving.Config{Models: model(m), Queue: serving.Queue{Wait: 3 * time.Second}})
+		first := make(chan answer, 1)
+		go func() { first <- complete(s, "") }()
+		<-entered
+		a := complete(s, "")
+		require.Equal(t, 429, a.status)
+		code, _, _ := a.fault(t)
+		require.Equal(t, "queue_wait_exceeded", code)
+		require.NotEmpty(t, a.header.Get("Retry-After"))
+		r := recs.one()
+		require.Equal(t, record.Rejected, r.Outcome)
+		require.Equal(t, record.StageQueued, r.Stage)
+		require.Equal(t, 3*time.Second, time.Duration(r.QueueNS))
+		leave <- struct{}{}
+		require.Equal(t, 200, (<-first).status)
+	})
+}
