@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trtmc-go/trtmc/qual/inventory"
 	"github.com/trtmc-go/trtmc/serving/record"
@@ -21,7 +22,9 @@ func Judge(dir string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &judge{dir: dir, run: run, ledger: Ledger{Reference: run.Runtime.Reference, SharedProcess: run.SharedProcess}}
+	j := &judge{dir: dir, run: run, ledger: Ledger{
+		Reference: run.Runtime.Reference, SharedProcess: run.SharedProcess, WallStep: time.Duration(run.WallStepNS),
+	}}
 	report := &Report{Schema: ReportSchema, Reference: run.Runtime.Reference, Run: run, Workloads: map[string]WorkloadReport{}}
 	if report.Reference {
 		report.Notice = ReferenceNotice

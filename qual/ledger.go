@@ -18,6 +18,8 @@ type Ledger struct {
 	Reference bool
 	// SharedProcess says that client and server instants compare whatever their clock is called.
 	SharedProcess bool
+	// WallStep is how far the client's wall clock moved against its monotonic clock during the run.
+	WallStep time.Duration
 
 	ids       idIndex
 	entries   entries

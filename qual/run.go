@@ -43,6 +43,7 @@ type Run struct {
 	// SharedProcess says that client and server ran in one process with one clock, so that their instants compare
 	// whatever the clock is called.
 	SharedProcess bool          `json:"shared_process"`
+	WallStepNS    int64         `json:"wall_step_ns"` // how far the wall clock moved against Clock between start and end
 	Host          Host          `json:"host"`
 	Program       Program       `json:"program"`
 	Runtime       RuntimeFacts  `json:"runtime"`

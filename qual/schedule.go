@@ -103,7 +103,7 @@ func (l *Ledger) lateness(w uint8) Lateness {
 	out.Send, _ = l.sample(w, noOutcome, func(e *entry) (span, bool) {
 		return span(e.sent - e.scheduled), e.sent != 0 && e.scheduled != 0
 	})
-	f := trace.Measure(l.observations(w), trace.ClockFacts{Shared: out.Comparable})
+	f := trace.Measure(l.observations(w), trace.ClockFacts{Shared: out.Comparable, WallStep: l.WallStep})
 	out.SendSwaps, out.ArrivalSwaps, out.MaxInFlight, out.Doubts = f.SendSwaps, f.ArrivalSwaps, f.MaxInFlight, f.Doubts
 	if !out.Comparable {
 		out.Arrival = distribution(nil)

@@ -24,6 +24,7 @@ type settings struct {
 	judge string
 
 	runtime string
+	root    string
 	models  []modelSpec
 	fault   string
 	context int
@@ -114,6 +115,7 @@ func (s *settings) define(fs *flag.FlagSet, workloads *string) {
 	fs.BoolVar(&s.force, "force", false, "replace an earlier run in the folder of -out")
 	fs.StringVar(&s.judge, "judge", "", "judge the finished output `folder` again and run nothing")
 	fs.StringVar(&s.runtime, "runtime", "", "absolute path of libtrtmc_c.so.1; empty: the reference runtime that is linked in")
+	fs.StringVar(&s.root, "runtime-root", "", "`folder` of the runtime's backend libraries (default: that of -runtime)")
 	fs.Func("model", "`NAME=BUNDLE` to serve; a workload takes the first that declares its Task (default: reference bundles that are written into the output folder)", s.addModel)
 	fs.StringVar(&s.fault, "fault", "", "give a bundle that is written a `fault`: "+strings.Join(faultNames(), ", "))
 	fs.IntVar(&s.context, "context", 0, "context of the text bundle in `tokens`; for the bundle that is written its size, else what the bundle does not state")
@@ -181,6 +183,7 @@ func (s *settings) check() error {
 		{s.timeout <= 0, fmt.Sprintf("-timeout %v: want a time above 0", s.timeout)},
 		{s.maxLateness <= 0, fmt.Sprintf("-max-lateness %v: want a time above 0", s.maxLateness)},
 		{s.runtime != "" && !filepath.IsAbs(s.runtime), fmt.Sprintf("-runtime %q: want an absolute path", s.runtime)},
+		{s.root != "" && s.runtime == "", "-runtime-root: it belongs to -runtime"},
 		{s.fault != "" && len(s.models) > 0, "-fault: it belongs to the bundle that is written when there is no -model"},
 		{s.fault != "" && slices.Contains(faultNames(), s.fault) && !slices.Contains(s.workloads, faults()[s.fault].workload), fmt.Sprintf("-fault %s: it belongs to the workload %s, which does not run", s.fault, faults()[s.fault].workload)},
 		{s.fault != "" && !slices.Contains(faultNames(), s.fault), fmt.Sprintf("-fault %q: want one of %s", s.fault, strings.Join(faultNames(), ", "))},

@@ -76,6 +76,27 @@ func TestDefaultWorkloadHoldsEveryCheck(t *testing.T) {
 	}
 }
 
+// TestSharedLibraryIsTheSamePath builds the reference runtime as a shared library and opens it as the vendor's would be.
+func TestSharedLibraryIsTheSamePath(t *testing.T) {
+	library := filepath.Join(t.TempDir(), "libtrtmc_c.so.1")
+	sources, err := filepath.Glob("../../native/reference/*.c")
+	require.NoError(t, err)
+	args := append([]string{"-O1", "-fPIC", "-shared", "-DTRTMC_SHARED", "-fvisibility=hidden", "-o", library}, sources...)
+	out, err := exec.Command("cc", append(args, "-lm", "-lpthread")...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	sizes := map[string]int64{}
+	for name, extra := range map[string][]string{"linked in": nil, "libtrtmc_c.so.1": {"-runtime", library}} {
+		dir, code, stdout, stderr := qualifyWith(t, append(burst, extra...)...)
+		require.Equal(t, exitHeld, code, "%s%s", stdout, stderr)
+		r := judged(t, dir)
+		require.Equal(t, name, r.Run.Runtime.Library)
+		require.Equal(t, name != "linked in", r.Run.Runtime.SHA256 != "")
+		require.True(t, r.Reference)
+		sizes[name] = r.Workloads[textTrace].Tokens.Completion
+	}
+	require.Equal(t, sizes["linked in"], sizes["libtrtmc_c.so.1"])
+}
+
 func TestJudgingAFinishedFolderAgainGivesTheSameBytes(t *testing.T) {
 	dir, code, _, _ := qualifyWith(t, burst...)
 	require.Equal(t, exitHeld, code)

@@ -95,6 +95,7 @@ func qualify(ctx context.Context, set *settings, out io.Writer) error {
 	exit.ClientError, exit.Interrupted = run.Exit.ClientError, ctx.Err() != nil
 	run.Exit = exit
 	run.EndedAt = time.Now().UTC()
+	run.WallStepNS = run.EndedAt.UnixNano() - int64(s.clock.Now()) - s.clock.WallBase()
 	if run.Sealed, err = qual.Seal(set.out); err != nil {
 		return err
 	}

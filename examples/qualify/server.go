@@ -39,7 +39,7 @@ const grace = 30 * time.Second
 // ownServer loads each bundle once per lane and serves them on a free loopback port. Records go into dir.
 func ownServer(set *settings, dir string, clock monotime.Clock) (*target, error) {
 	began := time.Now()
-	rt, err := native.Open(native.Options{Library: set.runtime})
+	rt, err := native.Open(native.Options{Library: set.runtime, RuntimeRoot: set.root})
 	if err != nil {
 		return nil, err
 	}
