@@ -60,9 +60,6 @@ func (r *bitReader) ue() uint32 {
 	return 1<<zeros - 1 + r.bits(zeros)
 }
 
-// se reads and drops a signed Exp-Golomb code, which has the same length as the unsigned one.
-func (r *bitReader) se() { r.ue() }
-
 func be16(b []byte) int { return int(binary.BigEndian.Uint16(b)) }
 
 func be32(b []byte) int64 { return int64(binary.BigEndian.Uint32(b)) }

@@ -30,8 +30,8 @@ type Options struct {
 	// RequestID, when set, gives the identity of a request that was established outside. Nil: that of the header
 	// X-Request-ID, which must be 1 to 128 visible ASCII characters, else the request is refused; a new one without it.
 	RequestID func(*http.Request) string
-	// Tag, when set, gives what is kept with the job of a creation as [Job].Tag. It is called once the body was read.
-	Tag func(*http.Request) string
+	// Tag, when set, gives what is kept as [Job].Tag with the job that a decoded request is about to make.
+	Tag func(context.Context, Request) string
 	// Observe, when set, is called once for each request, after it was answered, on the request's goroutine.
 	Observe func(context.Context, Observation)
 }
@@ -159,7 +159,7 @@ func (h *handler) create(w http.ResponseWriter, r *http.Request, o *Observation)
 	}
 	req.RequestID, o.Model = o.RequestID, req.Model
 	if h.opts.Tag != nil {
-		req.Tag = h.opts.Tag(r)
+		req.Tag = h.opts.Tag(r.Context(), *req)
 	}
 	j, err := h.service.Create(r.Context(), *req)
 	if err != nil {

@@ -165,6 +165,9 @@ func (s *Service) Delete(ctx context.Context, id string) (Job, error) {
 		return Job{}, fmt.Errorf("job %q: %w", clip(id), ErrNoJob)
 	}
 	j, err := s.store.Delete(ctx, id)
+	if err != nil && !errors.Is(err, ErrNoJob) && ctx.Err() == nil {
+		j, err = s.makeRoom(ctx, id, err)
+	}
 	if err != nil {
 		return Job{}, err
 	}
@@ -180,6 +183,19 @@ func (s *Service) Delete(ctx context.Context, id string) (Job, error) {
 		}
 	}
 	return j, nil
+}
+
+// makeRoom deletes a job that the store would not delete. On a full disk a store cannot even forget, so the files of a
+// finished job, which is what takes the room, go first.
+func (s *Service) makeRoom(ctx context.Context, id string, cause error) (Job, error) {
+	j, err := s.store.Job(ctx, id)
+	if err != nil || j.State != Completed {
+		return Job{}, cause
+	}
+	if err := s.files.remove(id); err != nil {
+		return Job{}, errors.Join(cause, err)
+	}
+	return s.store.Delete(ctx, id)
 }
 
 // Load is how many jobs of one model are not final.

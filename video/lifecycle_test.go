@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -305,7 +306,7 @@ func TestModelThatIsNoLongerServed(t *testing.T) {
 	require.Equal(t, 1, g.called())
 }
 
-// TestFullFileSystem runs a service on a small file system of its own, where the job store fills up as well.
+// TestFullFileSystem fills a small file system, where the job store cannot grow either.
 func TestFullFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	if err := mountSmall(dir); err != nil {
@@ -313,28 +314,50 @@ func TestFullFileSystem(t *testing.T) {
 	}
 	t.Cleanup(func() { require.NoError(t, unmount(dir)) })
 	s, l := service(t, &fakeGenerator{defaults: scene{width: 128, height: 96, frames: 8, fps: 8, noise: 0.8}}, func(c *Config) { c.Dir = filepath.Join(dir, "v") })
-	failed := 0
-	for range 12 {
+	whole := l.finished(t, create(t, s, Spec{}).ID)
+	require.Equal(t, Completed, whole.State)
+
+	for _, left := range []int{0, 4, 12, 24, 40} { // KiB
+		filler := filepath.Join(dir, "filler")
+		fill(t, filler, left<<10)
 		j, err := s.Create(t.Context(), Request{Spec: Spec{Prompt: "p"}})
-		if err != nil {
-			continue // the store itself is full, and says so to the client
-		}
-		if j = l.finished(t, j.ID); j.State == Failed {
-			failed++
+		if err == nil { // else the store itself is full, and says so to the client
+			j = l.finished(t, j.ID)
+			require.Equal(t, Failed, j.State, "with %d KiB left", left)
 			require.Contains(t, j.Failure.Message, "no space left on device")
 			require.NotContains(t, j.Failure.Message, dir)
+			j, err = s.Job(t.Context(), j.ID)
+			require.NoError(t, err)
+			require.Equal(t, Failed, j.State, "nobody sees it in progress for ever")
 		}
+		require.Len(t, filesOf(t, filepath.Join(dir, "v")), 2, "only the files of the first job")
+		require.NoError(t, os.Remove(filler))
 	}
-	require.Positive(t, failed)
+	fill(t, filepath.Join(dir, "filler"), 0)
+	_, err := s.Delete(t.Context(), whole.ID)
+	require.NoError(t, err, "deleting a clip makes room on a full disk")
+	require.Empty(t, filesOf(t, filepath.Join(dir, "v")))
+	require.NoError(t, os.Remove(filepath.Join(dir, "filler")))
+	require.Equal(t, Completed, l.finished(t, create(t, s, Spec{}).ID).State, "the store is usable")
 	page, err := s.List(t.Context(), Query{Limit: 100})
 	require.NoError(t, err)
 	for _, j := range page.Jobs {
 		require.True(t, j.State.Final())
-		_, err := s.Delete(t.Context(), j.ID)
-		require.NoError(t, err)
 	}
-	require.Equal(t, Completed, l.finished(t, create(t, s, Spec{}).ID).State, "the store is usable")
-	require.NoError(t, s.Close())
-	_, err = os.Stat(filepath.Join(dir, "v", "jobs.db"))
+}
+
+// fill takes all room of a file system but so many bytes.
+func fill(t *testing.T, path string, left int) {
+	t.Helper()
+	f, err := os.Create(path)
 	require.NoError(t, err)
+	defer f.Close()
+	size := 0
+	for err == nil {
+		var n int
+		n, err = f.Write(make([]byte, 4096))
+		size += n
+	}
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.NoError(t, f.Truncate(int64(max(0, size-left))))
 }

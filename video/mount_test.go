@@ -1,7 +1,7 @@
 package video
 
 import (
-	"net/http"
+	"context"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -17,7 +17,7 @@ func TestWaitingJobResumesWithItsTagAndSaysSo(t *testing.T) {
 	s, l := service(t, g, func(c *Config) { c.Dir = dir })
 	running := create(t, s, Spec{})
 	l.wait(t, running.ID, EventCallStarted)
-	h := NewHandler(s, Options{Tag: func(r *http.Request) string { return "of " + r.Header.Get("X-Request-ID") }})
+	h := NewHandler(s, Options{Tag: func(_ context.Context, r Request) string { return "of " + r.RequestID }})
 	req := httptest.NewRequest("POST", RouteVideos, strings.NewReader(`{"prompt":"p","model":"m"}`))
 	req.Header.Set("X-Request-ID", "second")
 	h.ServeHTTP(httptest.NewRecorder(), req)
