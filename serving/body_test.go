@@ -58,12 +58,12 @@ func TestClientThatLeavesInTheMiddleOfItsBodyIsRecorded(t *testing.T) {
 // TestConnectionServesOnAfterItsDeadlines sends two requests over one connection, the second later than the first's
 // time for body and answer.
 func TestConnectionServesOnAfterItsDeadlines(t *testing.T) {
-	l := start(t, serving.Config{Models: model(echoModel()), Limits: serving.Limits{BodyTime: 30 * time.Millisecond, WriteTime: 30 * time.Millisecond}})
+	l := start(t, serving.Config{Models: model(echoModel()), Limits: serving.Limits{BodyTime: 300 * time.Millisecond, WriteTime: 300 * time.Millisecond}})
 	c := l.dial()
 	r := bufio.NewReader(c)
 	for i := range 2 {
 		if i == 1 {
-			<-time.After(60 * time.Millisecond)
+			<-time.After(400 * time.Millisecond)
 		}
 		_, err := fmt.Fprintf(c, "POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		require.NoError(t, err)
