@@ -1,3 +1,5 @@
+//go:build cgo
+
 package native
 
 // BenchPair returns a bare call of text_pair_to_relevance on the model, for the benchmarks of package native_test.

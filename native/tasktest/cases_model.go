@@ -32,7 +32,7 @@ func infoStable(p *probe) error {
 		return err
 	}
 	if after := fmt.Sprintf("%+v", p.model.Info()); after != snapshot {
-		return fmt.Errorf("Info differs after Close: %s, then %s", snapshot, after)
+		return fmt.Errorf("the Info differs after Close: %s, then %s", snapshot, after)
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func closeWaits(p *probe) error {
 	case err != nil:
 		return fmt.Errorf("the stream was cut: %w", err)
 	case early:
-		return errors.New("Close returned while the stream went on")
+		return errors.New("the model was closed while the stream went on")
 	case r.Text != whole.Text:
 		return fmt.Errorf("the stream ended with %q in place of %q", r.Text, whole.Text)
 	}

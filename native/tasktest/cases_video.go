@@ -80,7 +80,7 @@ func videoRelease(p *probe) error {
 		}
 	}
 	if after := fmt.Sprintf("%+v", v.Info()); after != before {
-		return fmt.Errorf("Info was %s and is %s", before, after)
+		return fmt.Errorf("the Info was %s and is %s", before, after)
 	}
 	return nil
 }
