@@ -50,7 +50,7 @@ func foreignServer(ctx context.Context, set *settings, dir string) (*target, err
 
 // loadDirect loads the bundle of a foreign server's model in this process, where it was named.
 func loadDirect(set *settings, m served) (task.Model, func() error, error) {
-	rt, err := native.Open(native.Options{Library: set.runtime})
+	rt, err := native.Open(native.Options{Library: set.runtime, RuntimeRoot: set.root})
 	if err != nil {
 		return nil, nil, err
 	}

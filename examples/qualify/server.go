@@ -71,20 +71,10 @@ func (s *inProcess) start(set *settings, dir string, clock monotime.Clock) (*tar
 	if t.runtime, err = runtimeFacts(s.runtime.Version(), s.runtime.Reference(), set.runtime); err != nil {
 		return nil, fmt.Errorf("digest of the runtime library: %w", err)
 	}
-	var models []serving.Model
-	all := 0
-	for i := range t.models {
-		m := &t.models[i]
-		lanes, err := s.load(m, set)
-		if err != nil {
-			return nil, err
-		}
-		models = append(models, serving.Model{Name: m.name, Lanes: lanes, ContextTokens: m.context, MaxOutputTokens: m.maximum})
-		all += len(lanes)
+	models, all, err := s.loadAll(t.models, set)
+	if err != nil {
+		return nil, err
 	}
-	// A native call keeps its slot of the Go scheduler until the runtime's monitor takes it back, which can last 10 ms.
-	// With one more slot for each lane, calls that wait do not keep requests from being taken.
-	runtime.GOMAXPROCS(s.procs + all)
 	if s.log, err = os.Create(filepath.Join(dir, qual.LogDir, "server.log")); err != nil {
 		return nil, err
 	}
@@ -114,6 +104,23 @@ func (s *inProcess) start(set *settings, dir string, clock monotime.Clock) (*tar
 	s.cancel, s.served = cancel, make(chan error, 1)
 	go func() { s.served <- srv.Serve(ctx, listener) }()
 	return t, nil
+}
+
+// loadAll loads every bundle and returns how many handles there are in all.
+func (s *inProcess) loadAll(bundles []served, set *settings) (models []serving.Model, all int, err error) {
+	for i := range bundles {
+		b := &bundles[i]
+		lanes, err := s.load(b, set)
+		if err != nil {
+			return nil, 0, err
+		}
+		models = append(models, serving.Model{Name: b.name, Lanes: lanes, ContextTokens: b.context, MaxOutputTokens: b.maximum})
+		all += len(lanes)
+	}
+	// A native call keeps its slot of the Go scheduler until the runtime's monitor takes it back, which can last 10 ms.
+	// With one more slot for each lane, calls that wait do not keep requests from being taken.
+	runtime.GOMAXPROCS(s.procs + all)
+	return models, all, nil
 }
 
 // load opens one model handle per lane and notes what the first says of itself, which decides how many there are.
