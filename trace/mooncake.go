@@ -48,13 +48,12 @@ type MooncakeOptions struct {
 // the block size, the member delay (a closed loop, which cannot be replayed at recorded times), a second value on the
 // line, invalid UTF-8. It is not safe for concurrent use.
 type MooncakeReader struct {
-	lines   *lineReader
-	opts    MooncakeOptions
-	scan    mooncakeScan
-	reused  Request
-	arena   []uint32
-	record  Record
-	started bool
+	lines  *lineReader
+	opts   MooncakeOptions
+	scan   mooncakeScan
+	reused Request
+	arena  []uint32
+	record Record
 }
 
 // NewMooncakeReader returns a reader of r; name is used in positions. Wrong options are reported by Err.

@@ -3,7 +3,6 @@ package trace_test
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -27,7 +26,52 @@ func exactNS(text string) (time.Duration, bool) {
 	ns := ms.Mul(ms, big.NewRat(1e6, 1))
 	ns.Add(ns, big.NewRat(1, 2))
 	whole := new(big.Int).Quo(ns.Num(), ns.Denom())
-	return time.Duration(whole.Int64()), whole.IsInt64() && whole.Int64() <= math.MaxInt64
+	return time.Duration(whole.Int64()), whole.IsInt64()
+}
+
+// oracle decides by encoding/json what a line of the documented shape says.
+func oracle(line []byte) (*trace.Request, bool) {
+	members := map[string]json.RawMessage{}
+	dec := json.NewDecoder(bytes.NewReader(line))
+	if dec.Decode(&members) != nil || members == nil || len(bytes.TrimSpace(line[dec.InputOffset():])) > 0 {
+		return nil, false
+	}
+	var row struct {
+		Timestamp json.Number `json:"timestamp"`
+		Input     *uint32     `json:"input_length"`
+		Output    *uint32     `json:"output_length"`
+		IDs       []uint32    `json:"hash_ids"`
+	}
+	known, _ := json.Marshal(members)
+	for name := range members {
+		switch name {
+		case "timestamp", "input_length", "output_length", "hash_ids":
+		default:
+			return nil, false
+		}
+	}
+	if json.Unmarshal(known, &row) != nil || row.Input == nil || *row.Input == 0 || *row.Input > 999_999_999 {
+		return nil, false
+	}
+	if row.Output != nil && *row.Output > 999_999_999 || bytes.HasPrefix(members["timestamp"], []byte{'"'}) {
+		return nil, false
+	}
+	ns, ok := exactNS(string(row.Timestamp))
+	if !ok {
+		return nil, false
+	}
+	n := len(row.IDs)
+	if n > 0 && (int(*row.Input) <= (n-1)*512 || int(*row.Input) > n*512) {
+		return nil, false
+	}
+	req := &trace.Request{Pos: trace.Pos{File: "in.jsonl", Line: 1}, Offset: ns, InputTokens: int(*row.Input), BlockIDs: row.IDs}
+	if row.Output != nil {
+		req.OutputTokens, req.Failed = int(*row.Output), *row.Output == 0
+	}
+	if n == 0 {
+		req.BlockIDs = nil
+	}
+	return req, true
 }
 
 func FuzzMooncakeReader(f *testing.F) {

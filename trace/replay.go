@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/trtmc-go/trtmc/internal/monotime"
 )
 
 // Replayer sends the items of a workload and hands out one [Row] for each. It is used by one goroutine at a time.
@@ -51,6 +53,7 @@ const startLead = 20 * time.Millisecond
 const (
 	predialWindow = 10 * time.Millisecond
 	predialMax    = 64
+	predialLead   = time.Second // before the first request
 )
 
 // Run sends every item at its offset from the start of the schedule, whatever the server does, and calls sink with its
@@ -66,14 +69,26 @@ func (r *Replayer) Run(ctx context.Context, items []Item, phase Phase, sink func
 	}
 	run := newRun(ctx, r, phase, len(items), sink)
 	defer run.cancel(nil)
-	r.Sender.Predial(run.ctx, predialFor(items))
+	zero := r.start(run, items)
+	run.pace(items, zero)
+	return run.end()
+}
+
+// start makes the first connections shortly before they are needed and returns the zero of the schedule.
+func (r *Replayer) start(run *run, items []Item) monotime.Instant {
+	if r.StartAt.IsZero() && (len(items) == 0 || items[0].Offset < predialLead) {
+		r.Sender.Predial(run.ctx, predialFor(items))
+		return run.clock.Now().Add(startLead)
+	}
 	zero := run.clock.Now().Add(startLead)
 	if !r.StartAt.IsZero() {
 		zero = run.clock.At(r.StartAt)
 	}
-	run.summary.ZeroNS = int64(zero)
-	run.pace(items, zero)
-	return run.end()
+	if len(items) > 0 {
+		rest(run.ctx, zero.Add(items[0].Offset-predialLead).Sub(run.clock.Now()))
+		r.Sender.Predial(run.ctx, predialFor(items))
+	}
+	return zero
 }
 
 // RunClosed sends the items in order, concurrency of them at a time (at least 1), each as soon as an earlier one is

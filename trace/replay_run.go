@@ -18,6 +18,7 @@ type run struct {
 	clock  monotime.Clock
 	sink   func(Row) error
 	flying atomic.Int64
+	zero   monotime.Instant
 	fed    chan struct{} // capacity 1: rows are waiting
 	handed chan struct{} // closed when all rows are handed out
 
@@ -42,6 +43,7 @@ func newRun(ctx context.Context, r *Replayer, phase Phase, total int, sink func(
 
 // pace launches each item at its instant. The next request's bytes are made before its instant comes.
 func (r *run) pace(items []Item, zero monotime.Instant) {
+	r.zero = zero
 	p := newPacer(r.clock, r.r.RuntimeTimers)
 	defer p.close()
 	landed := func(row Row) {
@@ -102,6 +104,7 @@ func (r *run) handOut() {
 func (r *run) end() (Summary, error) {
 	<-r.handed
 	now := time.Now()
+	r.summary.ZeroNS = int64(r.zero)
 	r.summary.EndedNS = int64(r.clock.At(now))
 	r.summary.WallStepNS = now.UnixNano() - int64(r.clock.At(now)) - r.clock.WallBase()
 	if r.sinkErr != nil {

@@ -201,6 +201,21 @@ func TestRunKeepsTimeOverAnHour(t *testing.T) {
 	require.Less(t, time.Since(start), 30*time.Minute, "virtual time")
 }
 
+func TestStartAtIsKeptWithConnectionsReady(t *testing.T) {
+	bubble(t, func(w http.ResponseWriter, _ *http.Request) { writeAnswer(w) }, func(t *testing.T, r *trace.Replayer) {
+		r.StartAt = time.Now().Add(time.Minute)
+		var got rows
+		first, last := time.Hour, time.Hour+5*time.Millisecond
+		sum, err := r.Run(t.Context(), items(first, last), trace.PhaseMeasured, got.take)
+		require.NoError(t, err)
+		require.Equal(t, sum.ZeroNS, int64(r.Sender.Clock.At(r.StartAt)))
+		for _, row := range got.all {
+			require.Equal(t, row.ScheduledNS, row.SentNS)
+			require.False(t, row.NewConnection, "made before they were needed")
+		}
+	})
+}
+
 func TestCancelledRunHasRowForEveryItem(t *testing.T) {
 	hang := func(_ http.ResponseWriter, req *http.Request) {
 		io.Copy(io.Discard, req.Body)
