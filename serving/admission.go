@@ -26,6 +26,7 @@ type pool struct {
 
 type waiter struct {
 	bytes   int64
+	job     bool          // see acquireJob
 	granted chan struct{} // closed when lane or err is set
 	lane    int
 	err     error
@@ -61,12 +62,38 @@ func (p *pool) acquire(ctx context.Context, bytes int64, arrived func(depth int)
 	case <-timer.C:
 		p.leave(w, p.waitExceeded())
 	}
-	// A lane granted in the same moment that the context ended goes to the next.
+	return p.granted(ctx, w)
+}
+
+// granted is how the waiting of w ended. A lane granted in the same moment that the context ended goes to the next.
+func (p *pool) granted(ctx context.Context, w *waiter) (int, error) {
 	if w.err == nil && ctx.Err() != nil {
 		p.release(w.lane, 0)
 		return -1, context.Cause(ctx)
 	}
 	return w.lane, w.err
+}
+
+// acquireJob is acquire for a job, which was admitted to a bounded queue of its own when it was made: it is not refused
+// for the length of this queue nor for how long it waits, and only the end of ctx ends its waiting.
+func (p *pool) acquireJob(ctx context.Context) (int, error) {
+	if ctx.Err() != nil {
+		return -1, context.Cause(ctx)
+	}
+	p.mu.Lock()
+	if len(p.free) > 0 {
+		defer p.mu.Unlock()
+		return p.take(), nil
+	}
+	w := p.join(0)
+	w.job = true
+	p.mu.Unlock()
+	select {
+	case <-w.granted:
+	case <-ctx.Done():
+		p.leave(w, context.Cause(ctx))
+	}
+	return p.granted(ctx, w)
 }
 
 // enter takes a free lane, or joins the queue, or refuses.
@@ -79,18 +106,28 @@ func (p *pool) enter(bytes int64, arrived func(depth int)) (*waiter, int, error)
 	case p.stopped:
 		return nil, -1, draining()
 	case len(p.free) > 0:
-		lane := p.free[0]
-		p.free = append(p.free[:0], p.free[1:]...)
-		return nil, lane, nil
+		return nil, p.take(), nil
 	case depth >= p.limits.Count:
 		return nil, -1, p.full(record.ReasonQueueFull, "the queue for this model is full")
 	case p.bytes+bytes > p.limits.Bytes:
 		return nil, -1, p.full(record.ReasonQueueBytes, "the requests waiting for this model hold too many bytes")
 	}
+	return p.join(bytes), -1, nil
+}
+
+// take takes the lane that has rested longest; p.mu is held and there is one.
+func (p *pool) take() int {
+	lane := p.free[0]
+	p.free = append(p.free[:0], p.free[1:]...)
+	return lane
+}
+
+// join goes to the end of the queue; p.mu is held.
+func (p *pool) join(bytes int64) *waiter {
 	w := &waiter{bytes: bytes, granted: make(chan struct{}), lane: -1}
 	w.elem = p.waiting.PushBack(w)
 	p.bytes += bytes
-	return w, -1, nil
+	return w
 }
 
 // leave takes w out of the queue with err, unless a lane has been granted meanwhile.
@@ -126,13 +163,17 @@ func (p *pool) release(lane int, held time.Duration) {
 	p.free = append(p.free, lane)
 }
 
-// stop refuses all that wait and all that come.
+// stop refuses all requests that wait and that come. Jobs end by their own context.
 func (p *pool) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stopped = true
-	for e := p.waiting.Front(); e != nil; e = p.waiting.Front() {
-		p.settle(e.Value.(*waiter), -1, draining())
+	for e := p.waiting.Front(); e != nil; {
+		w := e.Value.(*waiter)
+		e = e.Next()
+		if !w.job {
+			p.settle(w, -1, draining())
+		}
 	}
 }
 

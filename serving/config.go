@@ -18,6 +18,7 @@ type Config struct {
 	Records RecordSink // nil: no records are kept
 	Queue   Queue      // of each model apart
 	Limits  Limits
+	Video   VideoOptions
 	// APIKey is what clients must send as a bearer token on every route but /health/*. Empty: no key is asked for, and
 	// Serve then takes loopback addresses only.
 	APIKey string

@@ -11,6 +11,7 @@
 //	POST /v1/chat/completions                          the conversation Tasks, else the continuation Tasks
 //	POST /v1/ranking                                   text_query_documents_to_relevance; see package ranking
 //	POST /v1/retrieval/{org}/{model}/reranking         the same, with top_k
+//	POST /v1/videos, GET and DELETE /v1/videos/{id}    text_to_video; see package video
 //	GET  /v1/models, /v1/models/{model}, /v1/serving/info, /health/live, /health/ready, /metrics
 //
 // # Requests
@@ -48,10 +49,24 @@
 // call cannot be stopped: when its client goes away, its lane stays taken until it returns, and the record shows how
 // long that was. Streams are cancelled.
 //
+// # Video jobs
+//
+// With Config.Video a request to make a video is answered with a job, and the job's end is the end of the request: one
+// record, under the identity of the creation, written when the job is completed, failed or deleted, whose handling time
+// runs to that instant. A creation that is refused has its record at once; one whose identity a job that is not final
+// has is 409. Jobs have a bounded queue of their own, and only a creation is ever answered 429 for it. Questions about
+// a job, its content, lists and deletions are only counted, whatever identity they carry, and need no lane; the record
+// says how many questions came before the end.
+//
+// A job that the end of a process interrupted has its record, with reason server_restarted, when a server opens the
+// directory again; one that waited goes on then and has its record in the end. A process that is killed between the end
+// of a job and the writing of its record loses that record, not the job.
+//
 // # Metrics
 //
 // /metrics holds, by fixed labels, trtmc_requests_total, trtmc_probes_total, trtmc_queue_seconds,
 // trtmc_task_call_seconds, trtmc_handling_seconds, trtmc_time_to_first_token_seconds, trtmc_output_tokens_total,
-// trtmc_ranking_passages_total, trtmc_record_failures_total and the gauges trtmc_lanes, trtmc_lanes_busy,
-// trtmc_queue_depth, trtmc_queue_bytes, trtmc_live_requests and trtmc_draining.
+// trtmc_ranking_passages_total, trtmc_video_jobs_total, trtmc_video_frames_total, trtmc_record_failures_total and the
+// gauges trtmc_video_jobs, trtmc_lanes, trtmc_lanes_busy, trtmc_queue_depth, trtmc_queue_bytes, trtmc_live_requests and
+// trtmc_draining.
 package serving

@@ -20,7 +20,7 @@ func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.handle) }
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	arrived := s.cfg.Clock.Now()
 	rt := s.find(r.URL.Path, r.Method)
-	if rt.work && r.Method != http.MethodHead {
+	if rt.offers(r.Method) {
 		s.handleWork(w, r, rt, arrived)
 		return
 	}
@@ -78,6 +78,9 @@ func (s *Server) conclude(ctx context.Context, o *observation, d *delivery, err 
 		d.refuse(f)
 	}
 	d.done()
+	if o.isJob() {
+		return // the end of the job finishes the observation
+	}
 	if f == nil && d.err != nil {
 		f = clientGone(d.err)
 	}

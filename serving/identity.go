@@ -48,7 +48,8 @@ func validID(s string) bool {
 	return true
 }
 
-// begin makes o a live request under its id, unless the server is draining or another live request has the id.
+// begin makes o a live request under its id, unless the server is draining or another live request, or a job
+// that is not final, has the id.
 func (s *Server) begin(o *observation) *fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +57,7 @@ func (s *Server) begin(o *observation) *fault {
 	switch {
 	case s.draining:
 		return draining()
-	case s.live[id] != nil:
+	case s.live[id] != nil, s.videos.holds(id):
 		return &fault{status: http.StatusConflict, reason: record.ReasonDuplicateID, param: "X-Request-ID", msg: "X-Request-ID: a request with this id is being served"}
 	}
 	s.live[id] = o

@@ -27,10 +27,20 @@ func (s *Server) run(ctx context.Context, o *observation, m *served, id task.ID,
 }
 
 // admit takes one of the model's lanes for o, waiting in the model's queue. The caller must call release once it has
-// no more use for the lane; calling it again does nothing. Nothing here depends on a request being there: a job may
-// be admitted in the same way.
+// no more use for the lane; calling it again does nothing.
 func (s *Server) admit(ctx context.Context, o *observation, m *served) (task.Model, func(), error) {
 	i, err := m.pool.acquire(ctx, o.bytes(), o.noteEnqueued)
+	return m.hold(o, i, err)
+}
+
+// admitJob takes a lane for a job that has waited in a queue of its own; release is as in admit.
+func (s *Server) admitJob(ctx context.Context, o *observation, m *served) (task.Model, func(), error) {
+	i, err := m.pool.acquireJob(ctx)
+	return m.hold(o, i, err)
+}
+
+// hold notes how the waiting for a lane ended and returns the lane with what gives it back.
+func (m *served) hold(o *observation, i int, err error) (task.Model, func(), error) {
 	o.noteLeftQueue(i)
 	if err != nil {
 		return nil, nil, err

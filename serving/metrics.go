@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/trtmc-go/trtmc/serving/record"
+	"github.com/trtmc-go/trtmc/video"
 )
 
 // metrics are the counts and times of one server, in a registry of its own. Label values come from fixed sets:
@@ -23,6 +24,8 @@ type metrics struct {
 	firstToken     *prometheus.HistogramVec
 	tokens         *prometheus.CounterVec
 	passages       *prometheus.CounterVec
+	videoJobs      *prometheus.CounterVec
+	videoFrames    *prometheus.CounterVec
 	recordFailures prometheus.Counter
 }
 
@@ -45,9 +48,11 @@ func newMetrics(s *Server) *metrics {
 		firstToken:     histogram("trtmc_time_to_first_token_seconds", "Time from arrival to the first streamed content.", "route", "model"),
 		tokens:         counter("trtmc_output_tokens_total", "Tokens generated, where the Task reports them.", "model"),
 		passages:       counter("trtmc_ranking_passages_total", "Passages of completed ranking requests.", "model"),
+		videoJobs:      counter("trtmc_video_jobs_total", "Video jobs by the state in which they ended.", "model", "state"),
+		videoFrames:    counter("trtmc_video_frames_total", "Frames of completed video jobs.", "model"),
 		recordFailures: prometheus.NewCounter(prometheus.CounterOpts{Name: "trtmc_record_failures_total", Help: "Records that could not be written."}),
 	}
-	m.registry.MustRegister(m.requests, m.probes, m.queue, m.taskCall, m.handling, m.firstToken, m.tokens, m.passages, m.recordFailures)
+	m.registry.MustRegister(m.requests, m.probes, m.queue, m.taskCall, m.handling, m.firstToken, m.tokens, m.passages, m.videoJobs, m.videoFrames, m.recordFailures)
 	m.registry.MustRegister(gauges{s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -76,6 +81,12 @@ func (m *metrics) count(r *record.Record, ttft time.Duration) {
 	if r.Ranking != nil && r.Outcome == record.Completed {
 		m.passages.WithLabelValues(model).Add(float64(r.Ranking.Passages))
 	}
+	if r.Video != nil {
+		m.videoJobs.WithLabelValues(model, string(r.Outcome)).Inc()
+		if r.Outcome == record.Completed {
+			m.videoFrames.WithLabelValues(model).Add(float64(r.Video.Frames))
+		}
+	}
 }
 
 // gauges reads the state of the pools at each scrape.
@@ -96,6 +107,13 @@ func (g gauges) Collect(ch chan<- prometheus.Metric) {
 		send("trtmc_lanes_busy", "Lanes held by a request.", float64(busy), m.Name)
 		send("trtmc_queue_depth", "Requests waiting for a lane.", float64(waiting), m.Name)
 		send("trtmc_queue_bytes", "Body bytes of the waiting requests.", float64(bytes), m.Name)
+	}
+	if g.s.videos != nil {
+		d := prometheus.NewDesc("trtmc_video_jobs", "Video jobs that are not final, by state.", []string{"model", "state"}, nil)
+		for _, l := range g.s.videos.service.Loads() {
+			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(l.Queued), l.Model, string(video.Queued))
+			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(l.InProgress), l.Model, string(video.InProgress))
+		}
 	}
 	g.s.mu.Lock()
 	draining, live := g.s.draining, len(g.s.live)

@@ -21,6 +21,7 @@ type observation struct {
 	content  monotime.Instant // first content of a stream
 	held     int64            // bytes of the expanded body
 	finished bool
+	job      bool                    // the request was answered with a job, whose end is that of the observation
 	foreign  error                   // a refusal that another package's handler has sent; of the request's goroutine alone
 	cancel   context.CancelCauseFunc // ends the request's context; nil for none
 }
@@ -128,11 +129,15 @@ func (o *observation) noteCallEnd(t task.Timing, entered bool) {
 // noteSent notes bytes that were handed to the connection between two instants.
 func (o *observation) noteSent(before, after monotime.Instant, n int) {
 	o.note(func(r *record.Record) {
+		r.BytesOut += int64(n)
+		if o.job { // what is sent says that there is a job, it is not the result
+			r.Video.AnsweredNS = int64(after)
+			return
+		}
 		if r.FirstByteNS == 0 {
 			r.FirstByteNS = int64(before)
 		}
 		r.LastByteNS = int64(after)
-		r.BytesOut += int64(n)
 	})
 }
 
@@ -170,10 +175,13 @@ func (o *observation) finish(f *fault) {
 			r.Status = f.status
 		}
 	}
-	r.Outcome = outcomeOf(r.Reason, r.TaskCallStartNS != 0)
-	if r.LastByteNS != 0 {
+	r.Outcome = outcomeOf(r.Reason, r.TaskCallStartNS != 0 || o.job)
+	switch {
+	case o.job:
+		r.HandlingNS = r.Video.FinishedNS - r.ArrivedNS
+	case r.LastByteNS != 0:
 		r.HandlingNS = r.LastByteNS - r.ArrivedNS
-	} else {
+	default:
 		r.HandlingNS = int64(o.srv.cfg.Clock.Now()) - r.ArrivedNS
 	}
 	rec, content := o.rec, o.content
@@ -207,7 +215,10 @@ func (o *observation) noteStatus(status int) {
 
 func (o *observation) noteFlushed(at monotime.Instant) {
 	o.note(func(r *record.Record) {
-		if r.FirstByteNS != 0 {
+		switch {
+		case o.job:
+			r.Video.AnsweredNS = int64(at)
+		case r.FirstByteNS != 0:
 			r.LastByteNS = int64(at)
 		}
 	})

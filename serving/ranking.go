@@ -3,7 +3,6 @@ package serving
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/trtmc-go/trtmc/native/task"
 	"github.com/trtmc-go/trtmc/ranking"
@@ -23,21 +22,24 @@ func (s *Server) ranking() func(d *delivery, r *http.Request) error {
 		Limits:  ranking.Limits{BodyBytes: s.cfg.Limits.BodyBytes},
 		Observe: s.noteRanking,
 	})
-	return func(d *delivery, r *http.Request) error {
-		in, err := s.open(d, r)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		if r.Header.Get("Content-Encoding") != "" { // what the handler reads is expanded already
-			r = r.Clone(r.Context())
-			r.Header.Del("Content-Encoding")
-			r.ContentLength = -1
-		}
-		r.Body = in
-		h.ServeHTTP(d, r)
-		return d.o.foreign
+	return func(d *delivery, r *http.Request) error { return s.serveForeign(h, d, r) }
+}
+
+// serveForeign lets the handler of another package serve a work request, whose body it reads expanded and bounded.
+func (s *Server) serveForeign(h http.Handler, d *delivery, r *http.Request) error {
+	in, err := s.open(d, r)
+	if err != nil {
+		return err
 	}
+	defer in.Close()
+	if r.Header.Get("Content-Encoding") != "" { // what the handler reads is expanded already
+		r = r.Clone(r.Context())
+		r.Header.Del("Content-Encoding")
+		r.ContentLength = -1
+	}
+	r.Body = in
+	h.ServeHTTP(d, r)
+	return d.o.foreign
 }
 
 // laneScorer scores on a lane of its model, for the request whose context it is called with.
@@ -78,22 +80,6 @@ func (s *Server) noteRanking(ctx context.Context, seen ranking.Observation) {
 		}
 	})
 	if seen.Err != nil {
-		o.foreign = foreignFault(seen)
+		o.foreign = foreignFault(seen.Status, seen.Code, seen.Err)
 	}
-}
-
-// foreignFault is the fault that the handler has answered with already. Its codes are the reasons of records, but for
-// what the admission gave it, which comes back as it went.
-func foreignFault(seen ranking.Observation) *fault {
-	reason := record.Reason(seen.Code)
-	known := []record.Reason{
-		record.ReasonInvalidRequest, record.ReasonUnsupported, record.ReasonContextLength, record.ReasonModelNotFound,
-		record.ReasonRouteNotServed, record.ReasonTooLarge, record.ReasonEncoding, record.ReasonQueueFull, record.ReasonQueueBytes,
-		record.ReasonQueueWait, record.ReasonDraining, record.ReasonClientGone, record.ReasonDeadline, record.ReasonTaskInvalid,
-		record.ReasonTaskError, record.ReasonTaskBusy, record.ReasonTaskResource, record.ReasonBadResult,
-	}
-	if !slices.Contains(known, reason) {
-		reason = record.ReasonInternal
-	}
-	return &fault{status: seen.Status, reason: reason, msg: seen.Err.Error()}
 }

@@ -15,7 +15,8 @@ type route struct {
 	pattern string // segments; {x} stands for one, {x...} for all that follow
 	methods []string
 	work    bool
-	open    bool // no API key is asked for
+	looks   []string // methods of a work route that offer none
+	open    bool     // no API key is asked for
 	// serve answers. What it returns, when not nil, keeps the request from completing, and is sent to the client where
 	// nothing has been sent yet.
 	serve func(d *delivery, r *http.Request) error
@@ -27,7 +28,7 @@ const otherRoute = "other"
 func (s *Server) allRoutes() []*route {
 	get := []string{http.MethodGet, http.MethodHead}
 	post := []string{http.MethodPost}
-	return []*route{
+	return append([]*route{
 		{pattern: "/v1/completions", methods: post, work: true, serve: s.completions},
 		{pattern: "/v1/chat/completions", methods: post, work: true, serve: s.chat},
 		{pattern: ranking.RouteRanking, methods: post, work: true, serve: s.ranking()},
@@ -38,7 +39,12 @@ func (s *Server) allRoutes() []*route {
 		{pattern: "/health/live", methods: get, open: true, serve: s.healthLive},
 		{pattern: "/health/ready", methods: get, open: true, serve: s.healthReady},
 		{pattern: "/metrics", methods: get, serve: s.scrape},
-	}
+	}, s.videos.routes()...)
+}
+
+// offers reports whether a request with that method is offered work. HEAD never is.
+func (rt *route) offers(method string) bool {
+	return rt.work && method != http.MethodHead && !slices.Contains(rt.looks, method)
 }
 
 // find returns the route of a path, or one that answers 404.

@@ -15,6 +15,7 @@ type Server struct {
 	models  []*served
 	routes  []*route
 	metrics *metrics
+	videos  *videos // nil when no videos are served
 	started time.Time
 
 	mu       sync.Mutex
@@ -31,8 +32,9 @@ type served struct {
 	pool *pool
 }
 
-// New checks the configuration and returns a server. It starts no goroutine and opens nothing. All lanes of a model
-// must declare the same Tasks.
+// New checks the configuration and returns a server. All lanes of a model must declare the same Tasks. Without
+// Config.Video it starts no goroutine and opens nothing. With it the jobs are opened and those that waited go on at
+// once; Serve ends them, and a caller that uses Handler alone must call Shutdown.
 func New(c Config) (*Server, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -52,6 +54,9 @@ func New(c Config) (*Server, error) {
 		s.models = append(s.models, &served{Model: m, info: info, pool: newPool(len(m.Lanes), c.Queue)})
 	}
 	s.metrics = newMetrics(s)
+	if s.videos, err = openVideos(s); err != nil {
+		return nil, fmt.Errorf("serving: %w", err)
+	}
 	s.routes = s.allRoutes()
 	return s, nil
 }

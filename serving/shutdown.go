@@ -60,7 +60,12 @@ func loopback(a net.Addr) bool {
 // answered 503; running requests finish, and queued ones are served, until ctx ends. Then queued requests get 503,
 // streams are cancelled and joined, and one-shot calls, which cannot be stopped, are given a last moment: those still
 // inside are recorded as failed and named by the returned [ShutdownError]. When it returns, every request that was
-// admitted has been handed to Records. Calling it again waits for the first call and returns nil.
+// admitted has been handed to Records, and the jobs of videos are closed.
+//
+// A video job on a lane goes on until ctx ends and is failed then, with reason server_restarted. One that waits for a
+// lane is not touched: it stays stored as queued, has no record yet, and runs when a server opens its directory again.
+//
+// Calling it again waits for the first call and returns nil.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	if s.draining {
@@ -72,6 +77,19 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.checkIdle()
 	s.mu.Unlock()
 	defer close(s.drained)
+	jobs := make(chan []string, 1)
+	go func() { jobs <- s.videos.shutdown(ctx) }()
+	stuck := append(s.drain(ctx), <-jobs...)
+	if len(stuck) == 0 {
+		return nil
+	}
+	slices.Sort(stuck)
+	return fmt.Errorf("shut down: %w", &ShutdownError{RequestIDs: stuck})
+}
+
+// drain waits for the live requests until ctx ends, then stops them. It returns the ids of those that are still inside
+// a Task call a moment later.
+func (s *Server) drain(ctx context.Context) []string {
 	select {
 	case <-s.idle:
 		return nil
@@ -90,16 +108,12 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return nil
 	case <-timer.C:
 	}
-	stuck := &ShutdownError{}
+	var stuck []string
 	for _, o := range s.alive() {
 		o.finish(faultOf(ctx, errStopped))
-		stuck.RequestIDs = append(stuck.RequestIDs, o.id())
+		stuck = append(stuck, o.id())
 	}
-	if len(stuck.RequestIDs) == 0 {
-		return nil
-	}
-	slices.Sort(stuck.RequestIDs)
-	return fmt.Errorf("shut down: %w", stuck)
+	return stuck
 }
 
 // checkIdle closes idle when it is time; s.mu is held.

@@ -64,7 +64,8 @@ const (
 // CLOCK_MONOTONIC they compare with any other process of the host; wall time = WallBaseUnixNS + instant.
 // Three durations have one meaning each on every route: QueueNS from the end of reading and checking to the lane
 // (or to giving up), TaskCallNS round the native call alone (public_task_call_wall), HandlingNS from arrival to the
-// last byte handed to the connection.
+// last byte handed to the connection. The result of a video job is fetched by later requests, which have no records:
+// its FirstByteNS and LastByteNS are 0, and HandlingNS runs to the instant at which the job was final.
 type Record struct {
 	Schema          int     `json:"schema"`
 	RequestID       string  `json:"request_id"`
@@ -161,5 +162,7 @@ type Video struct {
 	PlanesSHA256    string  `json:"planes_sha256,omitempty"`
 	FileSHA256      string  `json:"file_sha256,omitempty"`
 	FileBytes       int64   `json:"file_bytes,omitempty"`
-	Polls           int     `json:"polls,omitempty"`
+	Polls           int     `json:"polls,omitempty"`       // questions about the job that were answered before it ended
+	AnsweredNS      int64   `json:"answered_ns,omitempty"` // instant of the last byte of the answer that says there is a job
+	FinishedNS      int64   `json:"finished_ns,omitempty"` // instant at which the job was final: a completed one has its checked file
 }

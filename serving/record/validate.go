@@ -29,7 +29,27 @@ func (r *Record) Validate() error {
 	if err := r.validateInstants(); err != nil {
 		return err
 	}
+	if err := r.validateVideo(); err != nil {
+		return err
+	}
 	return r.validateDurations()
+}
+
+// validateVideo checks what only the record of a job has.
+func (r *Record) validateVideo() error {
+	v := r.Video
+	switch {
+	case v == nil:
+	case v.JobID == "":
+		return errors.New("a video job without an id")
+	case r.Outcome == Completed && (v.Frames < 1 || v.FileSHA256 == "" || v.FramesSHA256 == ""):
+		return errors.New("a completed video job without a file")
+	case v.FinishedNS < max(r.ArrivedNS, r.TaskCallEndNS):
+		return errors.New("a video job that was final before its Task call had ended")
+	case r.HandlingNS > v.FinishedNS-r.ArrivedNS:
+		return fmt.Errorf("handling is %v, its instants span %v", time.Duration(r.HandlingNS), time.Duration(v.FinishedNS-r.ArrivedNS))
+	}
+	return nil
 }
 
 func (r *Record) validateOutcome() error {
