@@ -24,6 +24,7 @@ const (
 	ResultStreamTruncated Result = "stream_truncated" // a stream ended without [DONE]
 	ResultNotSent         Result = "not_sent"         // no byte left; ErrorCode says why
 	ResultBadResponse     Result = "bad_response"     // a 2xx answer that is not what was asked for
+	ResultJobFailed       Result = "job_failed"       // the job that a 2xx answer promised failed, and says so
 )
 
 // The error codes of a row that the client itself gives; other codes are the server's.
@@ -33,6 +34,7 @@ const (
 	CodeDialFailed  = "dial_failed"   // no connection could be made
 	CodeDialTimeout = "dial_timeout"  // no connection could be made in time
 	CodeInvalidItem = "invalid_item"  // the item cannot be written as a request
+	CodeUnfinished  = "unfinished"    // the job was not final when the client gave up
 )
 
 // Row is what the client says of one scheduled request.
@@ -71,6 +73,7 @@ type Row struct {
 	NewConnection    bool            `json:"new_connection,omitempty"` // a connection was made for this request
 	Response         json.RawMessage `json:"response,omitempty"`       // the answer, when asked to keep it
 	ResponseSHA256   string          `json:"response_sha256,omitempty"`
+	Video            *VideoRow       `json:"video,omitempty"` // of a video job
 }
 
 // RowWriter writes rows as JSON lines. It is not safe for concurrent use.
