@@ -9,6 +9,8 @@ import (
 	"image"
 	"image/color"
 	"math/rand/v2"
+	"os"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -182,4 +184,16 @@ func TestThumbnailIsThePictureInTheMiddle(t *testing.T) {
 	require.Equal(t, color.RGBA{0, 128, 255, 255}, img.RGBAAt(0, 0))
 	require.Equal(t, color.RGBA{255, 0, 51, 255}, img.RGBAAt(1, 0))
 	require.Equal(t, image.Rect(0, 0, 2, 1), img.Bounds())
+}
+
+// TestCodecNameIsTrue keeps the version in the artifact's record at what is linked in.
+func TestCodecNameIsTrue(t *testing.T) {
+	if !HasEncoder {
+		t.Skip(ErrNoEncoder)
+	}
+	mod, err := os.ReadFile("../go.mod")
+	require.NoError(t, err)
+	version := regexp.MustCompile(`pion/mediadevices (v\S+)`).FindSubmatch(mod)
+	require.NotNil(t, version)
+	require.Contains(t, codecName, string(version[1]))
 }
