@@ -20,7 +20,7 @@ func TestRowsRoundTrip(t *testing.T) {
 		OfferedOffsetNS: 2, ScheduledNS: 3, SentNS: 4, FirstByteNS: 5, FirstContentNS: 6, LastContentNS: 7, LastByteNS: 8, EndedNS: 9,
 		Status: 200, Result: trace.ResultOK, Error: "a <b> \u2028", ErrorCode: "c", RetryAfterMS: 1.5, BytesOut: 10, BytesIn: 11,
 		PromptTokens: &n, CompletionTokens: &n, ContentChunks: 2, FinishReason: "stop", NewConnection: true,
-		Response: json.RawMessage(`{"a":1}`), ResponseSHA256: "00", Video: &trace.VideoRow{JobID: "j", State: "completed", Polls: 2}, Video: &trace.VideoRow{JobID: "j", State: "completed", Polls: 2},
+		Response: json.RawMessage(`{"a":1}`), ResponseSHA256: "00", Video: &trace.VideoRow{JobID: "j", State: "completed", Polls: 2},
 	}
 	for i := range reflect.ValueOf(want).NumField() {
 		require.False(t, reflect.ValueOf(want).Field(i).IsZero(), "field %d is not covered", i)
