@@ -6,6 +6,15 @@
 // missing, doubled, unknown or contradicted is listed by RequestID. [Judge] does this for a finished output folder
 // from its files alone and reads no clock, so judging again gives the same bytes.
 //
+// # Ranking
+//
+// [ReadRankingGroups] and [PrepareRanking] make a workload of queries with passages, [RankingClient] sends it in a closed
+// or an open loop, and [DirectScorer] scores the same requests by direct Task calls on a handle of its own. The judge
+// then wants the same float32 scores, indices and order of every completed request, and permuted scores for permuted
+// passages. None of it needs the others: rows of another client can be judged as well, as long as they keep the answers.
+//
+// # What a report may say
+//
 // A report never says more than its evidence: numbers come with their sample sizes, doubts stand beside the numbers,
 // and the status is computed by package inventory. Results of the CPU reference runtime are marked in the first lines and qualify nothing.
 package qual

@@ -53,7 +53,6 @@ type rankingPreparation struct {
 	opts   RankingOptions
 	groups []RankingGroup
 	ids    map[string]bool
-	rows   bytes.Buffer // rows.jsonl
 	m      RankingManifest
 }
 
