@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/trtmc-go/trtmc/native"
@@ -50,6 +51,15 @@ func serve(ctx context.Context, set *settings, stdout, stderr io.Writer) (err er
 		}
 		cfg.Models = append(cfg.Models, loaded)
 	}
+	lanes := 0
+	for _, m := range cfg.Models {
+		lanes += len(m.Lanes)
+	}
+	// A native call keeps its slot of the Go scheduler until the runtime's monitor takes it back, which can last 10 ms.
+	// With one more slot for each lane, calls that wait do not keep requests from being taken.
+	procs := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(procs + lanes)
+	defer runtime.GOMAXPROCS(procs)
 	if set.records != "" {
 		w, err := record.OpenWriter(set.records)
 		if err != nil {
