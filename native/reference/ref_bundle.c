@@ -13,9 +13,11 @@ enum { PREAMBLE = 16, MAX_HEADER = 100 << 20 };
 #define BAD(error, format, ...) trf_fail(error, TRTMC_INTERNAL_ERROR, "bundle \"%s\": " format, __VA_ARGS__)
 
 trtmc_status trf_path_check(trtmc_string_view path, const char* what, bool may_be_empty, trtmc_error** error) {
-	if (!trf_span_ok(path.data, path.size, 1)) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%s is a malformed string view", what);
+	if (!trf_span_ok(path.data, path.size, 1))
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%s is a malformed string view", what);
 	if (path.size == 0 && !may_be_empty) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%s is empty", what);
-	if (path.size && memchr(path.data, 0, (size_t)path.size)) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%s holds a NUL byte", what);
+	if (path.size && memchr(path.data, 0, (size_t)path.size))
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%s holds a NUL byte", what);
 	return TRTMC_OK;
 }
 
@@ -50,14 +52,16 @@ static trtmc_status open_file(const char* path, int* fd, trtmc_error** error) {
 	return trf_fail(error, TRTMC_INTERNAL_ERROR, "bundle \"%s\" cannot be opened: %s", path, strerror(errno));
 }
 
-static trtmc_status read_word(const trtmc_bundle* b, const trf_json* header, const char* key, trtmc_string_view* out, trtmc_error** error) {
+static trtmc_status read_word(
+	const trtmc_bundle* b, const trf_json* header, const char* key, trtmc_string_view* out, trtmc_error** error) {
 	const trf_json* v = trf_json_get(header, key);
 	if (v->kind != TRF_STRING || v->text.size == 0) return BAD(error, "%s must be a non-empty string", b->path, key);
 	*out = v->text;
 	return TRTMC_OK;
 }
 
-static trtmc_status read_section(const trtmc_bundle* b, const trf_json* v, uint64_t room, trtmc_bundle_section_v1* out, trtmc_error** error) {
+static trtmc_status read_section(
+	const trtmc_bundle* b, const trf_json* v, uint64_t room, trtmc_bundle_section_v1* out, trtmc_error** error) {
 	trf_shown name = trf_show(v->key);
 	const trf_json *offset = trf_json_get(v, "offset"), *length = trf_json_get(v, "length");
 	if (v->key.size == 0) return BAD(error, "a section has an empty name", b->path);
@@ -67,7 +71,8 @@ static trtmc_status read_section(const trtmc_bundle* b, const trf_json* v, uint6
 		return BAD(error, "section \"%s\": offset and length must be non-negative integers", b->path, name.text);
 	uint64_t from = (uint64_t)offset->integer, size = (uint64_t)length->integer;
 	if (from > room || size > room - from)
-		return BAD(error, "section \"%s\" is bytes %llu+%llu of the payload, which has %llu bytes", b->path, name.text, (unsigned long long)from, (unsigned long long)size, (unsigned long long)room);
+		return BAD(error, "section \"%s\" is bytes %llu+%llu of the payload, which has %llu bytes", b->path, name.text,
+			(unsigned long long)from, (unsigned long long)size, (unsigned long long)room);
 	*out = (trtmc_bundle_section_v1){v->key, from, size};
 	return TRTMC_OK;
 }
@@ -122,16 +127,23 @@ static trtmc_status read_bundle(trtmc_bundle* b, int fd, trtmc_error** error) {
 	struct stat st;
 	unsigned char head[PREAMBLE];
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) return BAD(error, "not a regular file", b->path);
-	if (st.st_size < PREAMBLE || !read_at(fd, head, PREAMBLE, 0)) return BAD(error, "shorter than the %d bytes a bundle has at least", b->path, PREAMBLE);
+	if (st.st_size < PREAMBLE || !read_at(fd, head, PREAMBLE, 0))
+		return BAD(error, "shorter than the %d bytes a bundle has at least", b->path, PREAMBLE);
 	if (memcmp(head, "BUNDLE\x01\x00", 8) != 0) return BAD(error, "does not start with the magic of a bundle", b->path);
 	uint64_t size = 0, left = (uint64_t)st.st_size - PREAMBLE;
 	for (int i = 7; i >= 0; i--) size = size << 8 | head[8 + i];
-	if (size > MAX_HEADER) return BAD(error, "header length %llu is above %d", b->path, (unsigned long long)size, MAX_HEADER);
-	if (size > left) return BAD(error, "header length %llu passes the end of the file", b->path, (unsigned long long)size);
+	if (size > MAX_HEADER)
+		return BAD(error, "header length %llu is above %d", b->path, (unsigned long long)size, MAX_HEADER);
+	if (size > left)
+		return BAD(error, "header length %llu passes the end of the file", b->path, (unsigned long long)size);
 	char* text = trf_alloc((size_t)size);
 	if (!text) return trf_out_of_memory(error);
 	b->payload = PREAMBLE + size;
-	trtmc_status status = read_at(fd, text, size, PREAMBLE) ? read_header(b, text, (size_t)size, left - size, error) : BAD(error, "the header cannot be read", b->path);
+	trtmc_status status;
+	if (read_at(fd, text, size, PREAMBLE))
+		status = read_header(b, text, (size_t)size, left - size, error);
+	else
+		status = BAD(error, "the header cannot be read", b->path);
 	trf_free(text);
 	return status;
 }
@@ -151,8 +163,10 @@ trtmc_status trf_bundle_open(trtmc_string_view path, trtmc_bundle** out, trtmc_e
 	st = b->path ? open_file(b->path, &fd, error) : trf_out_of_memory(error);
 	if (st == TRTMC_OK) st = read_bundle(b, fd, error);
 	if (fd >= 0) close(fd);
-	if (st == TRTMC_OK) *out = b;
-	else trf_bundle_release(b);
+	if (st == TRTMC_OK)
+		*out = b;
+	else
+		trf_bundle_release(b);
 	return st;
 }
 
@@ -172,7 +186,8 @@ trtmc_status trf_bundle_info(const trtmc_bundle* bundle, trtmc_bundle_info_v1* o
 	return TRTMC_OK;
 }
 
-static trtmc_status load_section(const trtmc_bundle* b, const trtmc_bundle_section_v1* s, trtmc_result* r, trtmc_error** error) {
+static trtmc_status load_section(
+	const trtmc_bundle* b, const trtmc_bundle_section_v1* s, trtmc_result* r, trtmc_error** error) {
 	int fd;
 	uint8_t* data = trf_arena_alloc(&r->arena, (size_t)s->length);
 	if (!data) return trf_out_of_memory(error);
@@ -185,20 +200,25 @@ static trtmc_status load_section(const trtmc_bundle* b, const trtmc_bundle_secti
 	return TRTMC_OK;
 }
 
-trtmc_status trf_bundle_read_section(const trtmc_bundle* bundle, trtmc_string_view name, trtmc_result** out, trtmc_error** error) {
+trtmc_status trf_bundle_read_section(
+	const trtmc_bundle* bundle, trtmc_string_view name, trtmc_result** out, trtmc_error** error) {
 	if (out) *out = NULL;
 	if (!error) return TRTMC_INVALID_ARGUMENT;
 	*error = NULL;
 	if (!bundle || !out) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the bundle or the output pointer is NULL");
-	if (!trf_span_ok(name.data, name.size, 1)) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the section name is a malformed string view");
+	if (!trf_span_ok(name.data, name.size, 1))
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the section name is a malformed string view");
 	uint64_t i = 0;
 	while (i < bundle->info.section_count && !trf_equal(bundle->info.sections[i].name, name)) i++;
-	if (i == bundle->info.section_count) return BAD(error, "there is no section \"%s\"", bundle->path, trf_show(name).text);
+	if (i == bundle->info.section_count)
+		return BAD(error, "there is no section \"%s\"", bundle->path, trf_show(name).text);
 	trtmc_result* r = trf_result_new(TRF_RESULT_BYTES);
 	if (!r) return trf_out_of_memory(error);
 	trtmc_status st = load_section(bundle, &bundle->info.sections[i], r, error);
-	if (st == TRTMC_OK) *out = r;
-	else trf_result_release(r);
+	if (st == TRTMC_OK)
+		*out = r;
+	else
+		trf_result_release(r);
 	return st;
 }
 

@@ -34,7 +34,8 @@ static bool early_faults(trf_call* call) {
 	if (f->kind.size == 0) return true;
 	if (trf_is(f->kind, "error")) return show_fault(call, TRTMC_INTERNAL_ERROR);
 	if (trf_is(f->kind, "out_of_memory")) return show_fault(call, TRTMC_OUT_OF_MEMORY);
-	if (trf_is(f->kind, "fail_every") && call->model->calls % f->every == 0) return show_fault(call, TRTMC_INTERNAL_ERROR);
+	if (trf_is(f->kind, "fail_every") && call->model->calls % f->every == 0)
+		return show_fault(call, TRTMC_INTERNAL_ERROR);
 	if (trf_is(f->kind, "error_without_object")) {
 		call->status = TRTMC_INTERNAL_ERROR;
 		return false;

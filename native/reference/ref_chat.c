@@ -8,7 +8,8 @@ static bool text_ok(trtmc_string_view v) { return trf_span_ok(v.data, v.size, 1)
 static const char* call_fault(const trtmc_tool_call_v1* c) {
 	if (!text_ok(c->call_id) || !text_ok(c->name) || !text_ok(c->arguments_json)) return "has a malformed string view";
 	if (c->state > TRTMC_TOOL_CALL_MALFORMED) return "has a state above 3";
-	if (c->state == TRTMC_TOOL_CALL_COMPLETE && (c->call_id.size == 0 || c->name.size == 0)) return "is a complete tool call without id or name";
+	if (c->state == TRTMC_TOOL_CALL_COMPLETE && (c->call_id.size == 0 || c->name.size == 0))
+		return "is a complete tool call without id or name";
 	return NULL;
 }
 
@@ -20,10 +21,14 @@ static const char* result_fault(const trtmc_tool_result_v1* r) {
 
 /* NULL when the part is right in a message of that role, else what is wrong. */
 static const char* part_fault(uint32_t role, const trtmc_conversation_part_v1* p) {
-	if (p->kind < TRTMC_CONVERSATION_TEXT || p->kind > TRTMC_CONVERSATION_TOOL_RESULT) return "has a kind outside 1 to 4";
+	if (p->kind < TRTMC_CONVERSATION_TEXT || p->kind > TRTMC_CONVERSATION_TOOL_RESULT)
+		return "has a kind outside 1 to 4";
 	bool result = p->kind == TRTMC_CONVERSATION_TOOL_RESULT;
-	if (result != (role == TRTMC_ROLE_TOOL)) return result ? "is a tool result outside a tool message" : "is no tool result, and a tool message holds nothing else";
-	if ((p->kind == TRTMC_CONVERSATION_REASONING || p->kind == TRTMC_CONVERSATION_TOOL_CALL) && role != TRTMC_ROLE_ASSISTANT)
+	if (result != (role == TRTMC_ROLE_TOOL))
+		return result ? "is a tool result outside a tool message" :
+						"is no tool result, and a tool message holds nothing else";
+	if ((p->kind == TRTMC_CONVERSATION_REASONING || p->kind == TRTMC_CONVERSATION_TOOL_CALL) &&
+		role != TRTMC_ROLE_ASSISTANT)
 		return "is reasoning or a tool call outside an assistant message";
 	if (result) return result_fault(&p->content.tool_result);
 	if (p->kind == TRTMC_CONVERSATION_TOOL_CALL) return call_fault(&p->content.tool_call);
@@ -36,16 +41,20 @@ trtmc_status trf_chat_check(const trtmc_text_conversation_request_v1* r, trtmc_e
 	if (!trf_span_ok(r->tools, r->tool_count, sizeof *r->tools)) return BAD(error, "tools: malformed view");
 	for (uint64_t i = 0; i < r->message_count; i++) {
 		const trtmc_conversation_message_v1* m = &r->messages[i];
-		if (m->role < TRTMC_ROLE_SYSTEM || m->role > TRTMC_ROLE_TOOL) return BAD(error, "messages[%llu]: role %u; it must be 1 to 5", (unsigned long long)i, m->role);
-		if (!trf_span_ok(m->parts, m->part_count, sizeof *m->parts)) return BAD(error, "messages[%llu].parts: malformed view", (unsigned long long)i);
+		if (m->role < TRTMC_ROLE_SYSTEM || m->role > TRTMC_ROLE_TOOL)
+			return BAD(error, "messages[%llu]: role %u; it must be 1 to 5", (unsigned long long)i, m->role);
+		if (!trf_span_ok(m->parts, m->part_count, sizeof *m->parts))
+			return BAD(error, "messages[%llu].parts: malformed view", (unsigned long long)i);
 		for (uint64_t k = 0; k < m->part_count; k++) {
 			const char* why = part_fault(m->role, &m->parts[k]);
-			if (why) return BAD(error, "messages[%llu].parts[%llu] %s", (unsigned long long)i, (unsigned long long)k, why);
+			if (why)
+				return BAD(error, "messages[%llu].parts[%llu] %s", (unsigned long long)i, (unsigned long long)k, why);
 		}
 	}
 	for (uint64_t i = 0; i < r->tool_count; i++) {
 		const trtmc_tool_definition_v1* t = &r->tools[i];
-		if (!text_ok(t->name) || !text_ok(t->description) || !text_ok(t->parameters_schema_json)) return BAD(error, "tools[%llu]: malformed string view", (unsigned long long)i);
+		if (!text_ok(t->name) || !text_ok(t->description) || !text_ok(t->parameters_schema_json))
+			return BAD(error, "tools[%llu]: malformed string view", (unsigned long long)i);
 		if (t->name.size == 0) return BAD(error, "tools[%llu]: the name is empty", (unsigned long long)i);
 	}
 	return TRTMC_OK;

@@ -26,46 +26,62 @@ static const char* value_fault(const trtmc_config_value_v1* v) {
 trtmc_status trf_config_wire(const trtmc_config_view_v1* view, const char* prefix, trtmc_error** error) {
 	if (!view) return TRTMC_OK;
 	if (!trf_span_ok(view->entries, view->count, sizeof *view->entries))
-		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%sconfig: malformed view of %llu entries", prefix, (unsigned long long)view->count);
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%sconfig: malformed view of %llu entries", prefix,
+			(unsigned long long)view->count);
 	for (uint64_t i = 0; i < view->count; i++) {
 		const trtmc_config_entry_v1* e = &view->entries[i];
 		if (!trf_span_ok(e->name.data, e->name.size, 1))
-			return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%sconfig[%llu]: the name is a malformed string view", prefix, (unsigned long long)i);
+			return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%sconfig[%llu]: the name is a malformed string view",
+				prefix, (unsigned long long)i);
 		const char* why = value_fault(&e->value);
-		if (why) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%sconfig \"%s\" %s", prefix, trf_show(e->name).text, why);
+		if (why)
+			return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%sconfig \"%s\" %s", prefix, trf_show(e->name).text, why);
 	}
 	return TRTMC_OK;
 }
 
 static const trf_field* find(const trf_params* p, trf_task_id task, trtmc_string_view name) {
 	for (size_t i = 0; i < p->field_count; i++)
-		if (p->fields[i].groups & trf_task_at(task)->group && trf_equal(p->fields[i].info.name, name)) return &p->fields[i];
+		if (p->fields[i].groups & trf_task_at(task)->group && trf_equal(p->fields[i].info.name, name))
+			return &p->fields[i];
 	return NULL;
 }
 
-trtmc_status trf_config_read(const trf_params* p, trf_task_id task, const trtmc_config_view_v1* view, const char* prefix, trf_config* out, trtmc_error** error) {
+trtmc_status trf_config_read(const trf_params* p, trf_task_id task, const trtmc_config_view_v1* view,
+	const char* prefix, trf_config* out, trtmc_error** error) {
 	*out = (trf_config){{0}};
 	for (uint64_t i = 0; view && i < view->count; i++) {
 		const trtmc_config_entry_v1* e = &view->entries[i];
 		const trf_field* f = find(p, task, e->name);
 		trf_shown shown = trf_show(e->name);
 		const char* name = shown.text;
-		if (!f) return trf_fail(error, TRTMC_INVALID_CONFIG, "%sconfig \"%s\" is not declared by Task %s", prefix, name, trf_task_at(task)->id);
-		if (out->values[f->id]) return trf_fail(error, TRTMC_INVALID_CONFIG, "%sconfig \"%s\" is given twice", prefix, name);
+		if (!f)
+			return trf_fail(error, TRTMC_INVALID_CONFIG, "%sconfig \"%s\" is not declared by Task %s", prefix, name,
+				trf_task_at(task)->id);
+		if (out->values[f->id])
+			return trf_fail(error, TRTMC_INVALID_CONFIG, "%sconfig \"%s\" is given twice", prefix, name);
 		if (e->value.kind != f->info.kind)
-			return trf_fail(error, TRTMC_INVALID_CONFIG, "%sconfig \"%s\" is of kind %s; it must be %s", prefix, name, kind_names[e->value.kind], kind_names[f->info.kind]);
+			return trf_fail(error, TRTMC_INVALID_CONFIG, "%sconfig \"%s\" is of kind %s; it must be %s", prefix, name,
+				kind_names[e->value.kind], kind_names[f->info.kind]);
 		out->values[f->id] = &e->value;
 	}
 	for (size_t i = 0; i < p->field_count; i++) {
 		const trf_field* f = &p->fields[i];
-		if (f->groups & trf_task_at(task)->group && !out->values[f->id] && f->info.has_fixed_default) out->values[f->id] = &f->info.default_value;
+		if (f->groups & trf_task_at(task)->group && !out->values[f->id] && f->info.has_fixed_default)
+			out->values[f->id] = &f->info.default_value;
 	}
 	return TRTMC_OK;
 }
 
-int64_t trf_config_i64(const trf_config* c, trf_field_id id, int64_t absent) { return c->values[id] ? c->values[id]->as.i64 : absent; }
-double trf_config_f64(const trf_config* c, trf_field_id id, double absent) { return c->values[id] ? c->values[id]->as.f64 : absent; }
-bool trf_config_bool(const trf_config* c, trf_field_id id, bool absent) { return c->values[id] ? c->values[id]->as.boolean == 1 : absent; }
+int64_t trf_config_i64(const trf_config* c, trf_field_id id, int64_t absent) {
+	return c->values[id] ? c->values[id]->as.i64 : absent;
+}
+double trf_config_f64(const trf_config* c, trf_field_id id, double absent) {
+	return c->values[id] ? c->values[id]->as.f64 : absent;
+}
+bool trf_config_bool(const trf_config* c, trf_field_id id, bool absent) {
+	return c->values[id] ? c->values[id]->as.boolean == 1 : absent;
+}
 
 trtmc_string_view trf_config_string(const trf_config* c, trf_field_id id, const char* absent) {
 	return c->values[id] ? c->values[id]->as.string : trf_view(absent);

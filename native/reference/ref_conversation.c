@@ -11,16 +11,20 @@ static trtmc_status compute(trf_turn_job* job, trtmc_result** out, trtmc_error**
 	}
 	trf_turn_free(&turn);
 	trtmc_status st = trf_call_end(&call, error);
-	if (st == TRTMC_OK) *out = r;
-	else trf_result_release(r);
+	if (st == TRTMC_OK)
+		*out = r;
+	else
+		trf_result_release(r);
 	return st;
 }
 
-static trtmc_status run(trtmc_model* model, const trtmc_text_conversation_request_v1* request, const trtmc_config_view_v1* view, trtmc_result** out, trtmc_error** error) {
+static trtmc_status run(trtmc_model* model, const trtmc_text_conversation_request_v1* request,
+	const trtmc_config_view_v1* view, trtmc_result** out, trtmc_error** error) {
 	if (out) *out = NULL;
 	if (!error) return TRTMC_INVALID_ARGUMENT;
 	*error = NULL;
-	if (!model || !request || !out) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the model, the request or the output pointer is NULL");
+	if (!model || !request || !out)
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the model, the request or the output pointer is NULL");
 	trf_config config;
 	trf_turn_job* job;
 	trtmc_status st = trf_chat_check(request, error);
@@ -37,7 +41,8 @@ static trtmc_status run(trtmc_model* model, const trtmc_text_conversation_reques
 	return st;
 }
 
-static trtmc_status result_view(const trtmc_result* result, trtmc_conversation_result_view_v1* out, trtmc_error** error) {
+static trtmc_status result_view(
+	const trtmc_result* result, trtmc_conversation_result_view_v1* out, trtmc_error** error) {
 	trtmc_status st = trf_view_begin(result, TRF_RESULT_CONVERSATION, out, sizeof *out, error);
 	if (st == TRTMC_OK) *out = result->as.conversation;
 	return st;
@@ -69,11 +74,13 @@ static bool produce(void* self, trf_call* call, trtmc_result** final) {
 	return ok && *final;
 }
 
-static trtmc_status start(trtmc_model* model, const trtmc_text_conversation_request_v1* request, const trtmc_config_view_v1* view, trtmc_conversation_stream** out, trtmc_error** error) {
+static trtmc_status start(trtmc_model* model, const trtmc_text_conversation_request_v1* request,
+	const trtmc_config_view_v1* view, trtmc_conversation_stream** out, trtmc_error** error) {
 	if (out) *out = NULL;
 	if (!error) return TRTMC_INVALID_ARGUMENT;
 	*error = NULL;
-	if (!model || !request || !out) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the model, the request or the output pointer is NULL");
+	if (!model || !request || !out)
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the model, the request or the output pointer is NULL");
 	trf_config config;
 	trf_turn_job* job;
 	trtmc_status st = trf_model_begin(model, TRF_CONVERSATION_STREAM, error);
@@ -87,7 +94,8 @@ static trtmc_status start(trtmc_model* model, const trtmc_text_conversation_requ
 		return st;
 	}
 	trf_stream* s = NULL;
-	st = trf_stream_start(model, TRF_CONVERSATION_STREAM, (trf_work){produce, trf_turn_job_free, cancelled, job}, &s, error);
+	st = trf_stream_start(
+		model, TRF_CONVERSATION_STREAM, (trf_work){produce, trf_turn_job_free, cancelled, job}, &s, error);
 	*out = (trtmc_conversation_stream*)s;
 	return st;
 }
@@ -96,13 +104,16 @@ static trtmc_status next(trtmc_conversation_stream* s, int64_t timeout_ms, trtmc
 	return trf_stream_next((trf_stream*)s, timeout_ms, out, error);
 }
 
-static trtmc_status event_view(const trtmc_result* result, trtmc_conversation_stream_event_view_v1* out, trtmc_error** error) {
+static trtmc_status event_view(
+	const trtmc_result* result, trtmc_conversation_stream_event_view_v1* out, trtmc_error** error) {
 	trtmc_status st = trf_view_begin(result, TRF_RESULT_CONVERSATION_EVENT, out, sizeof *out, error);
 	if (st == TRTMC_OK) *out = result->as.conversation_event;
 	return st;
 }
 
-static trtmc_status cancel(trtmc_conversation_stream* s, trtmc_error** error) { return trf_stream_cancel((trf_stream*)s, error); }
+static trtmc_status cancel(trtmc_conversation_stream* s, trtmc_error** error) {
+	return trf_stream_cancel((trf_stream*)s, error);
+}
 static void release(trtmc_conversation_stream* s) { trf_stream_release((trf_stream*)s); }
 
 const trtmc_text_conversation_api_v1 trf_conversation_api = {

@@ -21,7 +21,8 @@ static const trf_task tasks[] = {
 	[TRF_TEXT] = {TRTMC_TASK_TEXT_CONTINUATION, TRF_GROUP_TEXT, &trf_text_api.header},
 	[TRF_TEXT_STREAM] = {TRTMC_TASK_STREAMING_TEXT_CONTINUATION, TRF_GROUP_TEXT, &trf_text_stream_api.header},
 	[TRF_CONVERSATION] = {TRTMC_TASK_TEXT_CONVERSATION, TRF_GROUP_CONVERSATION, &trf_conversation_api.header},
-	[TRF_CONVERSATION_STREAM] = {TRTMC_TASK_STREAMING_TEXT_CONVERSATION, TRF_GROUP_CONVERSATION, &trf_conversation_stream_api.header},
+	[TRF_CONVERSATION_STREAM] = {TRTMC_TASK_STREAMING_TEXT_CONVERSATION, TRF_GROUP_CONVERSATION,
+		&trf_conversation_stream_api.header},
 	[TRF_PAIR] = {TRTMC_TASK_TEXT_PAIR_TO_RELEVANCE, TRF_GROUP_RELEVANCE, &trf_pair_api.header},
 	[TRF_DOCUMENTS] = {TRTMC_TASK_TEXT_QUERY_DOCUMENTS_TO_RELEVANCE, TRF_GROUP_RELEVANCE, &trf_documents_api.header},
 	[TRF_EMBEDDING] = {TRTMC_TASK_TEXT_TO_EMBEDDING, TRF_GROUP_EMBEDDING, &trf_embedding_api.header},
@@ -45,7 +46,8 @@ static trtmc_status byok_load(const trtmc_byok_options_v1* options, trtmc_error*
 	*error = NULL;
 	if (!options) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the options are NULL");
 	if (options->struct_size < sizeof *options)
-		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "byok options: struct_size is %llu; it must be at least %zu", (unsigned long long)options->struct_size, sizeof *options);
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "byok options: struct_size is %llu; it must be at least %zu",
+			(unsigned long long)options->struct_size, sizeof *options);
 	trtmc_status st = trf_path_check(options->runtime_root, "byok options: runtime_root", true, error);
 	if (st == TRTMC_OK) st = trf_path_check(options->library, "byok options: library", false, error);
 	if (st == TRTMC_OK) st = trf_path_check(options->function, "byok options: function", false, error);
@@ -96,7 +98,8 @@ trtmc_status trtmc_reference_get_api(uint32_t major, uint32_t minor, const trtmc
 }
 
 #if defined(TRTMC_SHARED) && !defined(TRTMC_FAULT_NO_SYMBOL)
-__attribute__((visibility("default"))) trtmc_status trtmc_get_api(uint32_t major, uint32_t minor, const trtmc_core_api_v1** out);
+__attribute__((visibility("default"))) trtmc_status trtmc_get_api(
+	uint32_t major, uint32_t minor, const trtmc_core_api_v1** out);
 
 trtmc_status trtmc_get_api(uint32_t major, uint32_t minor, const trtmc_core_api_v1** out) {
 	return trtmc_reference_get_api(major, minor, out);

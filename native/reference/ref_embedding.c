@@ -32,7 +32,8 @@ static void embed(vector* x, trtmc_string_view text, uint32_t role) {
 	add(x, 0x726F6C65u + role, 0.5);
 	trf_words_of(text.data, (size_t)text.size, add_word, x);
 	for (uint64_t i = 0; i + 2 < text.size; i++) {
-		uint64_t triple = (uint64_t)lower(text.data[i]) << 16 | (uint64_t)lower(text.data[i + 1]) << 8 | lower(text.data[i + 2]);
+		uint64_t triple = (uint64_t)lower(text.data[i]) << 16 | (uint64_t)lower(text.data[i + 1]) << 8 |
+			lower(text.data[i + 2]);
 		add(x, triple | 1ull << 40, 0.1);
 	}
 }
@@ -62,27 +63,37 @@ static bool fill(trtmc_model* m, const trtmc_text_to_embedding_request_v1* reque
 	return true;
 }
 
-static trtmc_status compute(trtmc_model* m, const trtmc_text_to_embedding_request_v1* request, size_t keep, trtmc_result** out, trtmc_error** error) {
+static trtmc_status compute(trtmc_model* m, const trtmc_text_to_embedding_request_v1* request, size_t keep,
+	trtmc_result** out, trtmc_error** error) {
 	trf_call call;
 	trtmc_result* r = NULL;
 	if (trf_call_begin(&call, m, TRF_EMBEDDING, NULL) && trf_call_setup(&call)) {
 		r = trf_result_new(TRF_RESULT_EMBEDDING);
-		if (r && fill(m, request, keep, r)) trf_call_spend(&call, m->params.timing.document_us * 1e3);
-		else trf_call_out_of_memory(&call);
+		if (r && fill(m, request, keep, r))
+			trf_call_spend(&call, m->params.timing.document_us * 1e3);
+		else
+			trf_call_out_of_memory(&call);
 	}
 	trtmc_status st = trf_call_end(&call, error);
-	if (st == TRTMC_OK) *out = r;
-	else trf_result_release(r);
+	if (st == TRTMC_OK)
+		*out = r;
+	else
+		trf_result_release(r);
 	return st;
 }
 
-static trtmc_status run(trtmc_model* m, const trtmc_text_to_embedding_request_v1* request, const trtmc_config_view_v1* view, trtmc_result** out, trtmc_error** error) {
+static trtmc_status run(trtmc_model* m, const trtmc_text_to_embedding_request_v1* request,
+	const trtmc_config_view_v1* view, trtmc_result** out, trtmc_error** error) {
 	if (out) *out = NULL;
 	if (!error) return TRTMC_INVALID_ARGUMENT;
 	*error = NULL;
-	if (!m || !request || !out) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the model, the request or the output pointer is NULL");
-	if (!trf_span_ok(request->text.data, request->text.size, 1)) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "text: malformed string view");
-	if (request->role > TRTMC_EMBEDDING_DOCUMENT) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "role %u; it must be 0 (default), 1 (query) or 2 (document)", request->role);
+	if (!m || !request || !out)
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the model, the request or the output pointer is NULL");
+	if (!trf_span_ok(request->text.data, request->text.size, 1))
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "text: malformed string view");
+	if (request->role > TRTMC_EMBEDDING_DOCUMENT)
+		return trf_fail(
+			error, TRTMC_INVALID_ARGUMENT, "role %u; it must be 0 (default), 1 (query) or 2 (document)", request->role);
 	trf_config config;
 	trtmc_status st = trf_config_wire(view, "", error);
 	if (st == TRTMC_OK) st = trf_model_begin(m, TRF_EMBEDDING, error);
@@ -90,14 +101,18 @@ static trtmc_status run(trtmc_model* m, const trtmc_text_to_embedding_request_v1
 	st = trf_config_read(&m->params, TRF_EMBEDDING, view, "", &config, error);
 	if (st == TRTMC_OK) {
 		int64_t keep = trf_config_i64(&config, TRF_F_DIMENSIONS, m->params.dimensions);
-		if (keep < 8 || keep > m->params.dimensions) st = trf_fail(error, TRTMC_INVALID_CONFIG, "config \"dimensions\" is %lld; it must be 8 to %lld", (long long)keep, (long long)m->params.dimensions);
-		else st = compute(m, request, (size_t)keep, out, error);
+		if (keep < 8 || keep > m->params.dimensions)
+			st = trf_fail(error, TRTMC_INVALID_CONFIG, "config \"dimensions\" is %lld; it must be 8 to %lld",
+				(long long)keep, (long long)m->params.dimensions);
+		else
+			st = compute(m, request, (size_t)keep, out, error);
 	}
 	trf_model_end(m);
 	return st;
 }
 
-static trtmc_status result_view(const trtmc_result* result, trtmc_semantic_embedding_view_v1* out, trtmc_error** error) {
+static trtmc_status result_view(
+	const trtmc_result* result, trtmc_semantic_embedding_view_v1* out, trtmc_error** error) {
 	trtmc_status st = trf_view_begin(result, TRF_RESULT_EMBEDDING, out, sizeof *out, error);
 	if (st == TRTMC_OK) *out = result->as.embedding;
 	return st;

@@ -56,14 +56,19 @@ static bool list_default(trf_arena* a, const trf_json* v, trtmc_config_value_v1*
 	if (v->kind != TRF_ARRAY || !data) return false;
 	char* to = data;
 	for (const trf_json* x = v->first; x; x = x->next, to += element) {
-		if (out->kind == TRTMC_CONFIG_I64_LIST && x->kind == TRF_NUMBER && x->integral) memcpy(to, &x->integer, 8);
-		else if (out->kind == TRTMC_CONFIG_F64_LIST && x->kind == TRF_NUMBER) memcpy(to, &x->number, 8);
-		else if (out->kind == TRTMC_CONFIG_STRING_LIST && x->kind == TRF_STRING) memcpy(to, &x->text, element);
-		else return false;
+		if (out->kind == TRTMC_CONFIG_I64_LIST && x->kind == TRF_NUMBER && x->integral)
+			memcpy(to, &x->integer, 8);
+		else if (out->kind == TRTMC_CONFIG_F64_LIST && x->kind == TRF_NUMBER)
+			memcpy(to, &x->number, 8);
+		else if (out->kind == TRTMC_CONFIG_STRING_LIST && x->kind == TRF_STRING)
+			memcpy(to, &x->text, element);
+		else
+			return false;
 	}
 	if (out->kind == TRTMC_CONFIG_I64_LIST) out->as.i64_list = (trtmc_i64_view){(int64_t*)(void*)data, v->count};
 	if (out->kind == TRTMC_CONFIG_F64_LIST) out->as.f64_list = (trtmc_f64_view){(double*)(void*)data, v->count};
-	if (out->kind == TRTMC_CONFIG_STRING_LIST) out->as.string_list = (trtmc_strings_view){(trtmc_string_view*)(void*)data, v->count};
+	if (out->kind == TRTMC_CONFIG_STRING_LIST)
+		out->as.string_list = (trtmc_strings_view){(trtmc_string_view*)(void*)data, v->count};
 	return true;
 }
 
@@ -120,7 +125,8 @@ static bool size_default(const trf_params* p, trf_field_id id, trtmc_config_valu
 static trtmc_status read_field(trf_arena* a, const trf_json* v, trf_params* p, trtmc_error** error) {
 	const trf_json *name = trf_json_get(v, "name"), *kind = trf_json_get(v, "kind");
 	const trf_json *value = trf_json_get(v, "default"), *description = trf_json_get(v, "description");
-	if (!name || name->kind != TRF_STRING || name->text.size == 0) return wrong(error, trf_view(""), "needs a non-empty name");
+	if (!name || name->kind != TRF_STRING || name->text.size == 0)
+		return wrong(error, trf_view(""), "needs a non-empty name");
 	trf_field* f = &p->fields[p->field_count];
 	for (size_t i = 0; i < p->field_count; i++)
 		if (trf_equal(p->fields[i].info.name, name->text)) return wrong(error, name->text, "is declared twice");
@@ -130,11 +136,13 @@ static trtmc_status read_field(trf_arena* a, const trf_json* v, trf_params* p, t
 	f->groups = table[f->id].groups;
 	f->info = (trtmc_config_field_v1){.name = name->text, .kind = table[f->id].kind};
 	if (!kind || kind->kind != TRF_STRING || !trf_is(kind->text, kind_names[f->info.kind]))
-		return trf_fail(error, TRTMC_INTERNAL_ERROR, "section reference.json: field \"%s\" must be of kind %s", table[f->id].name, kind_names[f->info.kind]);
+		return trf_fail(error, TRTMC_INTERNAL_ERROR, "section reference.json: field \"%s\" must be of kind %s",
+			table[f->id].name, kind_names[f->info.kind]);
 	if (description && description->kind == TRF_STRING) f->info.description = description->text;
 	trtmc_config_value_v1 out = {.kind = f->info.kind};
 	bool memory = false, given = value && value->kind != TRF_NULL;
-	if (given && !json_default(a, value, &out, &memory)) return memory ? trf_out_of_memory(error) : wrong(error, name->text, "has a default of another kind");
+	if (given && !json_default(a, value, &out, &memory))
+		return memory ? trf_out_of_memory(error) : wrong(error, name->text, "has a default of another kind");
 	if (given || size_default(p, f->id, &out)) {
 		f->info.has_fixed_default = 1;
 		f->info.default_value = out;
@@ -145,7 +153,8 @@ static trtmc_status read_field(trf_arena* a, const trf_json* v, trf_params* p, t
 
 trtmc_status trf_fields_parse(trf_arena* a, const trf_json* list, trf_params* p, trtmc_error** error) {
 	if (list->kind != TRF_ARRAY || list->count > TRF_MAX_FIELDS)
-		return trf_fail(error, TRTMC_INTERNAL_ERROR, "section reference.json: fields must be a list of at most %d objects", TRF_MAX_FIELDS);
+		return trf_fail(error, TRTMC_INTERNAL_ERROR,
+			"section reference.json: fields must be a list of at most %d objects", TRF_MAX_FIELDS);
 	for (const trf_json* v = list->first; v; v = v->next) {
 		trtmc_status st = read_field(a, v, p, error);
 		if (st != TRTMC_OK) return st;

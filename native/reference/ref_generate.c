@@ -71,7 +71,8 @@ static bool take(trf_generation* g, int32_t id, bool* done) {
 	*done = stop >= 0 || (may_stop && is_stop_token(o, id)) || (g->to_sentence_end && ends_sentence(g)) ||
 		(o->stop_on_boxed_answer && g->tokens.size % (size_t)o->stop_check_interval == 0 && has_boxed_answer(g));
 	size_t upto = *done ? g->text.size : g->text.size - held_back(g);
-	if (upto < g->emitted) upto = g->emitted; /* a stop string can only be held back, never sent; min_tokens may let one pass */
+	if (upto < g->emitted)
+		upto = g->emitted; /* a stop string can only be held back, never sent; min_tokens may let one pass */
 	return emit(g, upto, id);
 }
 
@@ -94,7 +95,8 @@ static bool loop(trf_generation* g, trf_scratch* s, trf_ids* history) {
 	g->finish = TRTMC_FINISH_LENGTH;
 	for (bool done = false; !done && (int64_t)g->tokens.size < g->budget;) {
 		if (fails && (int64_t)g->tokens.size == p->fault.after_tokens)
-			return trf_call_failed(g->call, TRTMC_INTERNAL_ERROR, "reference fault: error_after_tokens: failed after %zu tokens", g->tokens.size);
+			return trf_call_failed(g->call, TRTMC_INTERNAL_ERROR,
+				"reference fault: error_after_tokens: failed after %zu tokens", g->tokens.size);
 		int32_t id = choose(g, s, &sampling, history);
 		if (!trf_call_spend(g->call, p->timing.decode_us_per_token * 1e3)) return false;
 		done = id == TRF_END_TOKEN;

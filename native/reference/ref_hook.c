@@ -30,11 +30,13 @@ int trtmc_reference_remove_hook(void* user) {
 	return mine;
 }
 
-void trf_hook_call(const trtmc_model* model, trf_task_id task, uint32_t phase, trtmc_status status, trtmc_reference_action* action) {
+void trf_hook_call(
+	const trtmc_model* model, trf_task_id task, uint32_t phase, trtmc_status status, trtmc_reference_action* action) {
 	memset(action, 0, sizeof *action);
 	pthread_rwlock_rdlock(&lock);
 	if (hook) {
-		trtmc_reference_event event = {trf_task_at(task)->id, phase, status, (uint64_t)(uintptr_t)model, trf_thread_id()};
+		trtmc_reference_event event = {
+			trf_task_at(task)->id, phase, status, (uint64_t)(uintptr_t)model, trf_thread_id()};
 		hook(hook_user, &event, action);
 		if (action->message_size > sizeof action->message) action->message_size = sizeof action->message;
 	}

@@ -39,12 +39,18 @@ static trf_json* node(parser* p, trf_json_kind kind) {
 	return v;
 }
 
+static int hex_digit(int c) {
+	if (c >= '0' && c <= '9') return c - '0';
+	if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+	return -1;
+}
+
 /* Reads four hexadecimal digits; -1 when there are none. */
 static int32_t hex4(parser* p) {
 	int32_t v = 0;
 	for (int i = 0; i < 4; i++) {
-		int c = peek(p);
-		int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+		int digit = hex_digit(peek(p));
 		if (digit < 0) return -1;
 		v = v * 16 + digit;
 		p->at++;
@@ -128,8 +134,10 @@ static double decimal(const char* text, size_t size) {
 			fraction = true;
 			continue;
 		}
-		if (mantissa < UINT64_MAX / 10 - 1) mantissa = mantissa * 10 + (uint64_t)(text[i] - '0');
-		else shift++; /* digits beyond the nineteenth only count as places */
+		if (mantissa < UINT64_MAX / 10 - 1)
+			mantissa = mantissa * 10 + (uint64_t)(text[i] - '0');
+		else
+			shift++; /* digits beyond the nineteenth only count as places */
 		shift -= fraction;
 	}
 	if (i++ < size) {
@@ -166,8 +174,10 @@ static trf_json* number(parser* p) {
 	uint64_t n = 0;
 	for (size_t i = from + negative; integral && i < p->at; i++) {
 		uint64_t digit = (uint64_t)(p->text[i] - '0');
-		if (n > ((uint64_t)INT64_MAX - digit) / 10) integral = false;
-		else n = n * 10 + digit;
+		if (n > ((uint64_t)INT64_MAX - digit) / 10)
+			integral = false;
+		else
+			n = n * 10 + digit;
 	}
 	v->integral = integral;
 	v->integer = integral ? (negative ? -(int64_t)n : (int64_t)n) : 0;

@@ -4,7 +4,9 @@
 
 enum { SLOTS = 1 << 16, MAX_TOKENS = SLOTS / 2, MAX_PIECE = 64 };
 
-static bool is_letter(unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '\'' || c >= 0x80; }
+static bool is_letter(unsigned char c) {
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '\'' || c >= 0x80;
+}
 
 /* Length of the piece at the start of text: an optional space and a word, or one byte. */
 static size_t piece(const char* text, size_t size) {

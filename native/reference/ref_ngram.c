@@ -5,7 +5,9 @@
 #include "ref_private.h"
 
 /* Token number back (1 is the nearest) before position at. */
-static int32_t before(const trf_lm* lm, int32_t at, int back) { return at >= back ? lm->text.data[at - back] : TRF_END_TOKEN; }
+static int32_t before(const trf_lm* lm, int32_t at, int back) {
+	return at >= back ? lm->text.data[at - back] : TRF_END_TOKEN;
+}
 
 static int compare_contexts(const trf_lm* lm, int32_t a, int32_t b) {
 	for (int back = 1; back < TRF_ORDER; back++) {
@@ -56,8 +58,10 @@ static size_t bound(const trf_lm* lm, const int32_t* history, size_t size, int k
 			int32_t y = size >= (size_t)back ? history[size - (size_t)back] : TRF_END_TOKEN;
 			c = x < y ? -1 : x > y;
 		}
-		if (c < 0 || (above && c == 0)) low = mid + 1;
-		else high = mid;
+		if (c < 0 || (above && c == 0))
+			low = mid + 1;
+		else
+			high = mid;
 	}
 	return low;
 }
@@ -98,7 +102,8 @@ bool trf_scratch_init(trf_scratch* s, trf_arena* a, const trf_lm* lm, const int3
 	return true;
 }
 
-void trf_lm_predict(const trf_lm* lm, trf_scratch* s, const double weights[TRF_ORDER], const int32_t* history, size_t size) {
+void trf_lm_predict(
+	const trf_lm* lm, trf_scratch* s, const double weights[TRF_ORDER], const int32_t* history, size_t size) {
 	double share = 0; /* of the orders so far, when the weights are given */
 	bool given = false;
 	for (int k = 0; k < TRF_ORDER; k++) given = given || weights[k] > 0;
@@ -108,8 +113,10 @@ void trf_lm_predict(const trf_lm* lm, trf_scratch* s, const double weights[TRF_O
 		size_t from = bound(lm, history, size, k, false), to = bound(lm, history, size, k, true);
 		if (from == to) break; /* longer contexts cannot be there either */
 		share += weights[k];
-		if (!given) mix(lm, s, from, to, -1);
-		else if (weights[k] > 0) mix(lm, s, from, to, weights[k] / share);
+		if (!given)
+			mix(lm, s, from, to, -1);
+		else if (weights[k] > 0)
+			mix(lm, s, from, to, weights[k] / share);
 	}
 	if (!s->has_topic) return;
 	const double topic = 0.03; /* a word that the prompt uses is likelier to come again */

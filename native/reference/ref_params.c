@@ -16,7 +16,8 @@ typedef struct document {
 } document;
 
 static trtmc_status wrong(trtmc_error** error, const char* where, trtmc_string_view key, const char* rule) {
-	return trf_fail(error, TRTMC_INTERNAL_ERROR, "section reference.json: %s%s%s %s", where, where[0] ? "." : "", trf_show(key).text, rule);
+	return trf_fail(error, TRTMC_INTERNAL_ERROR, "section reference.json: %s%s%s %s", where, where[0] ? "." : "",
+		trf_show(key).text, rule);
 }
 
 static trtmc_status store(const char* where, const member* m, const trf_json* v, void* base, trtmc_error** error) {
@@ -28,7 +29,8 @@ static trtmc_status store(const char* where, const member* m, const trf_json* v,
 		*(int64_t*)to = v->integer;
 		return TRTMC_OK;
 	case AMOUNT:
-		if (v->kind != TRF_NUMBER || v->number < 0 || v->number > 1e9) return wrong(error, where, v->key, "must be a number from 0 to 1e9");
+		if (v->kind != TRF_NUMBER || v->number < 0 || v->number > 1e9)
+			return wrong(error, where, v->key, "must be a number from 0 to 1e9");
 		*(double*)to = v->number;
 		return TRTMC_OK;
 	case TEXT:
@@ -42,7 +44,8 @@ static trtmc_status store(const char* where, const member* m, const trf_json* v,
 	return TRTMC_OK;
 }
 
-static trtmc_status read_object(const char* where, const trf_json* v, const member* members, size_t count, void* base, trtmc_error** error) {
+static trtmc_status read_object(
+	const char* where, const trf_json* v, const member* members, size_t count, void* base, trtmc_error** error) {
 	if (v->kind != TRF_OBJECT) return wrong(error, "", trf_view(where[0] ? where : "the whole"), "must be an object");
 	for (const trf_json* child = v->first; child; child = child->next) {
 		size_t i = 0;
@@ -52,7 +55,8 @@ static trtmc_status read_object(const char* where, const trf_json* v, const memb
 		if (st != TRTMC_OK) return st;
 	}
 	for (size_t i = 0; i < count; i++)
-		if (members[i].required && !trf_json_get(v, members[i].key)) return wrong(error, where, trf_view(members[i].key), "is missing");
+		if (members[i].required && !trf_json_get(v, members[i].key))
+			return wrong(error, where, trf_view(members[i].key), "is missing");
 	return TRTMC_OK;
 }
 
@@ -62,7 +66,9 @@ static trtmc_status read_tasks(const trf_json* list, trf_params* p, trtmc_error*
 	if (list->kind != TRF_ARRAY) return wrong(error, "", trf_view("tasks"), "must be a list of strings");
 	for (const trf_json* v = list->first; v; v = v->next) {
 		trf_task_id id = v->kind == TRF_STRING ? trf_task_find(v->text) : TRF_NO_TASK;
-		if (id == TRF_NO_TASK) return wrong(error, "tasks", v->kind == TRF_STRING ? v->text : trf_view("(not a string)"), "is not a Task of this runtime");
+		if (id == TRF_NO_TASK)
+			return wrong(error, "tasks", v->kind == TRF_STRING ? v->text : trf_view("(not a string)"),
+				"is not a Task of this runtime");
 		for (size_t i = 0; i < p->task_count; i++)
 			if (p->tasks[i] == id) return wrong(error, "tasks", v->text, "is declared twice");
 		p->tasks[p->task_count++] = id;
@@ -84,7 +90,8 @@ static trtmc_status read_sizes(const document* d, trf_params* p, trtmc_error** e
 		{"default_max_new_tokens", COUNT, offsetof(trf_params, text.default_max_new_tokens), true},
 		{"max_new_tokens", COUNT, offsetof(trf_params, text.max_new_tokens), true},
 	};
-	static const member relevance[] = {{"max_document_tokens", COUNT, offsetof(trf_params, max_document_tokens), false}};
+	static const member relevance[] = {
+		{"max_document_tokens", COUNT, offsetof(trf_params, max_document_tokens), false}};
 	static const member embedding[] = {{"dimensions", COUNT, offsetof(trf_params, dimensions), true}};
 	static const member video[] = {
 		{"width", COUNT, offsetof(trf_params, video.width), true},
@@ -113,9 +120,25 @@ static trtmc_status read_sizes(const document* d, trf_params* p, trtmc_error** e
 
 static trtmc_status check_fault(const trf_params* p, trtmc_error** error) {
 	static const char* const kinds[] = {
-		"", "slow", "hang_until_cancelled", "error", "error_after_tokens", "error_without_object", "non_utf8_message",
-		"embedded_nul", "out_of_memory", "busy", "fail_every", "load_error", "nan_score", "short_scores",
-		"unequal_frames", "zero_frames", "nan_frame", "two_terminals", "delta_mismatch",
+		"",
+		"slow",
+		"hang_until_cancelled",
+		"error",
+		"error_after_tokens",
+		"error_without_object",
+		"non_utf8_message",
+		"embedded_nul",
+		"out_of_memory",
+		"busy",
+		"fail_every",
+		"load_error",
+		"nan_score",
+		"short_scores",
+		"unequal_frames",
+		"zero_frames",
+		"nan_frame",
+		"two_terminals",
+		"delta_mismatch",
 	};
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (trf_is(p->fault.kind, kinds[i])) return TRTMC_OK;
@@ -130,14 +153,20 @@ static trtmc_status check(const document* d, const trf_params* p, trtmc_error** 
 		if (group & (TRF_GROUP_TEXT | TRF_GROUP_CONVERSATION) && !d->text) lacks = "text";
 		if (group & TRF_GROUP_EMBEDDING && !d->embedding) lacks = "embedding";
 		if (group & TRF_GROUP_VIDEO && !d->video) lacks = "video";
-		if (lacks) return trf_fail(error, TRTMC_INTERNAL_ERROR, "section reference.json: %s is missing, which Task %s needs", lacks, trf_task_at(p->tasks[i])->id);
+		if (lacks)
+			return trf_fail(error, TRTMC_INTERNAL_ERROR, "section reference.json: %s is missing, which Task %s needs",
+				lacks, trf_task_at(p->tasks[i])->id);
 	}
 	if (d->text && (p->text.context_tokens == 0 || p->text.default_max_new_tokens > p->text.max_new_tokens))
-		return wrong(error, "", trf_view("text"), "needs context_tokens above 0 and default_max_new_tokens of at most max_new_tokens");
-	if (d->embedding && (p->dimensions < 8 || p->dimensions > 65536)) return wrong(error, "embedding", trf_view("dimensions"), "must be 8 to 65536");
+		return wrong(error, "", trf_view("text"),
+			"needs context_tokens above 0 and default_max_new_tokens of at most max_new_tokens");
+	if (d->embedding && (p->dimensions < 8 || p->dimensions > 65536))
+		return wrong(error, "embedding", trf_view("dimensions"), "must be 8 to 65536");
 	if (d->video && (p->video.width < 16 || p->video.height < 16 || p->video.frames < 1 || p->video.steps < 1))
-		return wrong(error, "", trf_view("video"), "needs width and height of at least 16, frames and steps of at least 1");
-	if (d->video && p->video.fps != 0 && !(p->video.fps >= 1 && p->video.fps <= 240)) return wrong(error, "video", trf_view("fps"), "must be 0 (no rate) or 1 to 240");
+		return wrong(
+			error, "", trf_view("video"), "needs width and height of at least 16, frames and steps of at least 1");
+	if (d->video && p->video.fps != 0 && !(p->video.fps >= 1 && p->video.fps <= 240))
+		return wrong(error, "video", trf_view("fps"), "must be 0 (no rate) or 1 to 240");
 	return check_fault(p, error);
 }
 
@@ -165,7 +194,9 @@ trtmc_status trf_params_parse(trf_arena* a, const char* text, size_t size, trf_p
 	size_t at;
 	const trf_json* v = trf_json_parse(a, text, size, &why, &at);
 	if (!v && !why) return trf_out_of_memory(error);
-	if (!v) return trf_fail(error, TRTMC_INTERNAL_ERROR, "section reference.json is not valid JSON at byte %zu: %s", at, why);
+	if (!v)
+		return trf_fail(
+			error, TRTMC_INTERNAL_ERROR, "section reference.json is not valid JSON at byte %zu: %s", at, why);
 	document d = {0};
 	trtmc_status st = READ("", v, top, &d, error);
 	if (st != TRTMC_OK) return st;

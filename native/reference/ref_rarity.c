@@ -21,8 +21,10 @@ void trf_words_of(const char* text, size_t size, trf_visit visit, void* user) {
 		uint64_t h = 0xCBF29CE484222325u;
 		size_t from = i;
 		for (unsigned char c; i < size && is_word(c = lower((unsigned char)text[i])); i++) h = (h ^ c) * 0x100000001B3u;
-		if (i > from) visit(user, trf_mix(h) | 1);
-		else i++;
+		if (i > from)
+			visit(user, trf_mix(h) | 1);
+		else
+			i++;
 	}
 }
 

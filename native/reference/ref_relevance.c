@@ -10,10 +10,10 @@ typedef struct query {
 	const trf_lm* lm;
 	uint64_t* words; /* distinct, ascending */
 	double* rarity;
-	int32_t* seen;   /* in the document at hand */
+	int32_t* seen; /* in the document at hand */
 	size_t count, capacity;
-	double best;     /* what a document that is full of every word would score */
-	int64_t length;  /* words of the document at hand */
+	double best;    /* what a document that is full of every word would score */
+	int64_t length; /* words of the document at hand */
 } query;
 
 static void count_word(void* user, uint64_t word) {
@@ -72,7 +72,8 @@ static float score(query* q, trtmc_string_view document) {
 }
 
 /* Cuts a document to the limit, or refuses it. index < 0: the only document. */
-static trtmc_status fit(const trtmc_model* m, trtmc_string_view* document, int64_t index, bool cut, trtmc_error** error) {
+static trtmc_status fit(
+	const trtmc_model* m, trtmc_string_view* document, int64_t index, bool cut, trtmc_error** error) {
 	uint64_t limit = (uint64_t)m->params.max_document_tokens;
 	if (limit == 0 || document->size <= limit) return TRTMC_OK; /* no token is shorter than a byte */
 	trf_ids ids = {0};
@@ -83,8 +84,13 @@ static trtmc_status fit(const trtmc_model* m, trtmc_string_view* document, int64
 	trf_ids_free(&ids);
 	if (failed) return trf_out_of_memory(error);
 	if (n > limit && !cut) {
-		if (index < 0) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "document has %zu tokens; at most %llu are allowed unless truncate is END", n, (unsigned long long)limit);
-		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "documents[%lld] has %zu tokens; at most %llu are allowed unless truncate is END", (long long)index, n, (unsigned long long)limit);
+		if (index < 0)
+			return trf_fail(error, TRTMC_INVALID_ARGUMENT,
+				"document has %zu tokens; at most %llu are allowed unless truncate is END", n,
+				(unsigned long long)limit);
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT,
+			"documents[%lld] has %zu tokens; at most %llu are allowed unless truncate is END", (long long)index, n,
+			(unsigned long long)limit);
 	}
 	document->size = bytes;
 	return TRTMC_OK;
@@ -93,10 +99,13 @@ static trtmc_status fit(const trtmc_model* m, trtmc_string_view* document, int64
 static trtmc_status read_truncate(const trf_config* c, bool* cut, trtmc_error** error) {
 	trtmc_string_view v = trf_config_string(c, TRF_F_TRUNCATE, "NONE");
 	*cut = trf_is(v, "END");
-	return *cut || trf_is(v, "NONE") ? TRTMC_OK : trf_fail(error, TRTMC_INVALID_CONFIG, "config \"truncate\" is \"%s\"; it must be NONE or END", trf_show(v).text);
+	if (*cut || trf_is(v, "NONE")) return TRTMC_OK;
+	return trf_fail(
+		error, TRTMC_INVALID_CONFIG, "config \"truncate\" is \"%s\"; it must be NONE or END", trf_show(v).text);
 }
 
-static trtmc_status score_all(trtmc_model* m, trtmc_string_view text, trtmc_strings_view documents, int64_t first_index, bool cut, float* scores, trtmc_error** error) {
+static trtmc_status score_all(trtmc_model* m, trtmc_string_view text, trtmc_strings_view documents, int64_t first_index,
+	bool cut, float* scores, trtmc_error** error) {
 	query q;
 	trtmc_status st = query_init(&q, m->lm, text) ? TRTMC_OK : trf_out_of_memory(error);
 	for (uint64_t i = 0; st == TRTMC_OK && i < documents.size; i++) {
@@ -110,7 +119,8 @@ static trtmc_status score_all(trtmc_model* m, trtmc_string_view text, trtmc_stri
 }
 
 /* The work of both Tasks on a locked model: scores for all documents, in result memory. */
-static trtmc_status compute(trtmc_model* m, trf_task_id task, trtmc_string_view text, trtmc_strings_view documents, bool cut, trtmc_result** out, trtmc_error** error) {
+static trtmc_status compute(trtmc_model* m, trf_task_id task, trtmc_string_view text, trtmc_strings_view documents,
+	bool cut, trtmc_result** out, trtmc_error** error) {
 	trf_call call;
 	trtmc_result* r = NULL;
 	if (trf_call_begin(&call, m, task, NULL) && trf_call_setup(&call)) {
@@ -120,20 +130,26 @@ static trtmc_status compute(trtmc_model* m, trf_task_id task, trtmc_string_view 
 			trf_call_out_of_memory(&call);
 		} else {
 			call.status = score_all(m, text, documents, task == TRF_PAIR ? -1 : 0, cut, scores, &call.error);
-			if (call.status == TRTMC_OK) trf_call_spend(&call, (double)documents.size * m->params.timing.document_us * 1e3);
+			if (call.status == TRTMC_OK)
+				trf_call_spend(&call, (double)documents.size * m->params.timing.document_us * 1e3);
 			bool shorter = documents.size && trf_fault_is(m, "short_scores");
-			if (task == TRF_PAIR) r->as.pair = (trtmc_relevance_view_v1){scores[0], TRTMC_SCORE_LOGIT};
-			else r->as.scores = (trtmc_document_relevance_view_v1){scores, documents.size - shorter, TRTMC_SCORE_LOGIT};
+			if (task == TRF_PAIR)
+				r->as.pair = (trtmc_relevance_view_v1){scores[0], TRTMC_SCORE_LOGIT};
+			else
+				r->as.scores = (trtmc_document_relevance_view_v1){scores, documents.size - shorter, TRTMC_SCORE_LOGIT};
 		}
 	}
 	trtmc_status st = trf_call_end(&call, error);
-	if (st == TRTMC_OK) *out = r;
-	else trf_result_release(r);
+	if (st == TRTMC_OK)
+		*out = r;
+	else
+		trf_result_release(r);
 	return st;
 }
 
 /* From the checked request to the result: settings' wire, lock, declaration, settings, work. */
-static trtmc_status call_task(trtmc_model* m, trf_task_id task, trtmc_string_view text, trtmc_strings_view documents, const trtmc_config_view_v1* view, trtmc_result** out, trtmc_error** error) {
+static trtmc_status call_task(trtmc_model* m, trf_task_id task, trtmc_string_view text, trtmc_strings_view documents,
+	const trtmc_config_view_v1* view, trtmc_result** out, trtmc_error** error) {
 	trf_config config;
 	bool cut = false;
 	trtmc_status st = trf_config_wire(view, "", error);
@@ -154,19 +170,25 @@ static trtmc_status begin(const trtmc_model* m, const void* request, trtmc_resul
 	return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the model, the request or the output pointer is NULL");
 }
 
-static trtmc_status run_pair(trtmc_model* m, const trtmc_text_pair_to_relevance_request_v1* request, const trtmc_config_view_v1* config, trtmc_result** out, trtmc_error** error) {
+static trtmc_status run_pair(trtmc_model* m, const trtmc_text_pair_to_relevance_request_v1* request,
+	const trtmc_config_view_v1* config, trtmc_result** out, trtmc_error** error) {
 	trtmc_status st = begin(m, request, out, error);
 	if (st != TRTMC_OK) return st;
-	if (!trf_span_ok(request->query.data, request->query.size, 1)) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "query: malformed string view");
-	if (!trf_span_ok(request->document.data, request->document.size, 1)) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "document: malformed string view");
+	if (!trf_span_ok(request->query.data, request->query.size, 1))
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "query: malformed string view");
+	if (!trf_span_ok(request->document.data, request->document.size, 1))
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "document: malformed string view");
 	return call_task(m, TRF_PAIR, request->query, (trtmc_strings_view){&request->document, 1}, config, out, error);
 }
 
-static trtmc_status run_documents(trtmc_model* m, const trtmc_text_query_documents_to_relevance_request_v1* request, const trtmc_config_view_v1* config, trtmc_result** out, trtmc_error** error) {
+static trtmc_status run_documents(trtmc_model* m, const trtmc_text_query_documents_to_relevance_request_v1* request,
+	const trtmc_config_view_v1* config, trtmc_result** out, trtmc_error** error) {
 	trtmc_status st = begin(m, request, out, error);
 	if (st != TRTMC_OK) return st;
-	if (!trf_span_ok(request->query.data, request->query.size, 1)) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "query: malformed string view");
-	if (!trf_strings_ok(request->documents)) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "documents: malformed list or string view");
+	if (!trf_span_ok(request->query.data, request->query.size, 1))
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "query: malformed string view");
+	if (!trf_strings_ok(request->documents))
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "documents: malformed list or string view");
 	return call_task(m, TRF_DOCUMENTS, request->query, request->documents, config, out, error);
 }
 
@@ -176,7 +198,8 @@ static trtmc_status pair_view(const trtmc_result* result, trtmc_relevance_view_v
 	return st;
 }
 
-static trtmc_status documents_view(const trtmc_result* result, trtmc_document_relevance_view_v1* out, trtmc_error** error) {
+static trtmc_status documents_view(
+	const trtmc_result* result, trtmc_document_relevance_view_v1* out, trtmc_error** error) {
 	trtmc_status st = trf_view_begin(result, TRF_RESULT_SCORES, out, sizeof *out, error);
 	if (st == TRTMC_OK) *out = result->as.scores;
 	return st;

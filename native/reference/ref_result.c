@@ -18,19 +18,30 @@ void trf_result_release(trtmc_result* result) {
 
 static const char* kind_name(trf_result_kind kind) {
 	static const char* const names[] = {
-		"", "section bytes", "a text", "a conversation turn", "a pair's relevance", "relevance scores", "an embedding",
-		"a video", "a batch of videos", "a text stream event", "a conversation stream event",
+		"",
+		"section bytes",
+		"a text",
+		"a conversation turn",
+		"a pair's relevance",
+		"relevance scores",
+		"an embedding",
+		"a video",
+		"a batch of videos",
+		"a text stream event",
+		"a conversation stream event",
 	};
 	return names[kind];
 }
 
-trtmc_status trf_view_begin(const trtmc_result* result, trf_result_kind kind, void* out, size_t size, trtmc_error** error) {
+trtmc_status trf_view_begin(
+	const trtmc_result* result, trf_result_kind kind, void* out, size_t size, trtmc_error** error) {
 	if (out) memset(out, 0, size);
 	if (!error) return TRTMC_INVALID_ARGUMENT;
 	*error = NULL;
 	if (!out) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the output pointer is NULL");
 	if (!result) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the result is NULL");
 	if (result->kind != kind)
-		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the result holds %s, not %s", kind_name(result->kind), kind_name(kind));
+		return trf_fail(
+			error, TRTMC_INVALID_ARGUMENT, "the result holds %s, not %s", kind_name(result->kind), kind_name(kind));
 	return TRTMC_OK;
 }

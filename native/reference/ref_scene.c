@@ -20,17 +20,19 @@ typedef struct shape {
 
 struct trf_scene {
 	trf_clip clip;
-	float corners[4][3];   /* colours: top left, top right, bottom left, bottom right */
+	float corners[4][3]; /* colours: top left, top right, bottom left, bottom right */
 	shape shapes[MAX_SHAPES];
 	int shape_count;
 	float noise_level, softness;
-	float *top, *bottom;   /* gradient rows of the frame at hand, 3 samples a pixel */
-	float* noise;          /* one row of latents, widened */
-	float* texture;        /* TILE rows of width + TILE pixels */
+	float *top, *bottom; /* gradient rows of the frame at hand, 3 samples a pixel */
+	float* noise;        /* one row of latents, widened */
+	float* texture;      /* TILE rows of width + TILE pixels */
 };
 
 /* The n-th random number in [0, 1) of a stream. */
-static double pick(uint64_t stream, uint64_t n) { return (double)(trf_mix(stream + n * 0x9E3779B97F4A7C15u) >> 11) * 0x1p-53; }
+static double pick(uint64_t stream, uint64_t n) {
+	return (double)(trf_mix(stream + n * 0x9E3779B97F4A7C15u) >> 11) * 0x1p-53;
+}
 
 static int64_t latent_columns(const trf_clip* c) { return (c->width + TRF_LATENT - 1) / TRF_LATENT; }
 static int64_t latent_rows(const trf_clip* c) { return (c->height + TRF_LATENT - 1) / TRF_LATENT; }
@@ -102,7 +104,8 @@ static void mix_gradient(trf_scene* s, double time) {
 	for (int64_t x = 0; x < w; x++) {
 		float u = (float)x / (float)w, v = 1 - u;
 		for (int i = 0; i < 3; i++) {
-			float top = s->corners[0][i] * v + s->corners[1][i] * u, bottom = s->corners[2][i] * v + s->corners[3][i] * u;
+			float top = s->corners[0][i] * v + s->corners[1][i] * u,
+				  bottom = s->corners[2][i] * v + s->corners[3][i] * u;
 			s->top[3 * x + i] = top + (bottom - top) * 0.6f * drift;
 			s->bottom[3 * x + i] = bottom + (top - bottom) * 0.6f * drift;
 		}
@@ -124,7 +127,8 @@ static void widen_noise(trf_scene* s, int64_t frame, int64_t row) {
 	}
 }
 
-VECTORISE static void blend_row(float* restrict out, const float* restrict top, const float* restrict bottom, const float* restrict noise, const float* restrict texture, float down, size_t n) {
+VECTORISE static void blend_row(float* restrict out, const float* restrict top, const float* restrict bottom,
+	const float* restrict noise, const float* restrict texture, float down, size_t n) {
 	for (size_t i = 0; i < n; i++) {
 		float v = top[i] + (bottom[i] - top[i]) * down + noise[i] + texture[i];
 		v = v > 0 ? v : 0;
@@ -141,7 +145,7 @@ static double distance_inside(const shape* p, double dx, double dy, double cosin
 	return p->kind == 0 ? p->radius - d : 0.25 * p->radius - fabs(d - 0.75 * p->radius);
 }
 
-static int64_t clamp(double v, int64_t high) { return v < 0 ? 0 : v > (double)high ? high : (int64_t)v; }
+static int64_t clamp(double v, int64_t high) { return v<0 ? 0 : v>(double) high ? high : (int64_t)v; }
 
 static void paint_shape(const trf_scene* s, const shape* p, double time, float* pixels) {
 	const double turn = 6.283185307179586;
@@ -149,7 +153,8 @@ static void paint_shape(const trf_scene* s, const shape* p, double time, float* 
 	double cx = (double)w * (0.5 + 0.38 * sin(turn * (p->speed[0] * time + p->phase[0])));
 	double cy = (double)h * (0.5 + 0.38 * sin(turn * (p->speed[1] * time + p->phase[1])));
 	double cosine = cos(p->turn * time), sine = sin(p->turn * time), reach = 1.2 * p->radius + s->softness;
-	int64_t x0 = clamp(cx - reach, w), x1 = clamp(cx + reach + 1, w), y0 = clamp(cy - reach, h), y1 = clamp(cy + reach + 1, h);
+	int64_t x0 = clamp(cx - reach, w), x1 = clamp(cx + reach + 1, w), y0 = clamp(cy - reach, h),
+			y1 = clamp(cy + reach + 1, h);
 	for (int64_t y = y0; y < y1; y++) {
 		for (int64_t x = x0; x < x1; x++) {
 			float cover = (float)(distance_inside(p, (double)x - cx, (double)y - cy, cosine, sine) / s->softness + 0.5);

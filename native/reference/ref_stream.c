@@ -6,18 +6,18 @@
 struct trf_stream {
 	trtmc_model* model; /* kept alive by a reference of its own */
 	trf_work work;
-	trf_call call;      /* the producer's, once it runs */
+	trf_call call; /* the producer's, once it runs */
 	pthread_t thread;
-	bool joined;        /* the reader's, or release's */
+	bool joined;          /* the reader's, or release's */
 	pthread_mutex_t lock; /* guards everything below */
 	pthread_cond_t readable, producer;
 	trtmc_result* queue[TRF_QUEUE];
 	size_t head, count;
-	bool reading;       /* a reader is inside next() */
-	bool cancelled;     /* asked for before the work was done */
-	bool finishing;     /* the work is done: a cancel comes too late */
-	bool produced;      /* the producer has nothing more to say */
-	bool ended;         /* the terminal event or failure was handed out */
+	bool reading;        /* a reader is inside next() */
+	bool cancelled;      /* asked for before the work was done */
+	bool finishing;      /* the work is done: a cancel comes too late */
+	bool produced;       /* the producer has nothing more to say */
+	bool ended;          /* the terminal event or failure was handed out */
 	trtmc_status status; /* OK, END for cancelled, or a failure with error */
 	trtmc_error* error;
 	trtmc_result* terminal; /* COMPLETE */
@@ -93,7 +93,8 @@ static trtmc_status reserve(trf_stream* s, trf_task_id task, trtmc_error** error
 	return TRTMC_OK;
 }
 
-trtmc_status trf_stream_start(trtmc_model* model, trf_task_id task, trf_work work, trf_stream** out, trtmc_error** error) {
+trtmc_status trf_stream_start(
+	trtmc_model* model, trf_task_id task, trf_work work, trf_stream** out, trtmc_error** error) {
 	trtmc_status st;
 	trf_stream* s = trf_alloc(sizeof *s);
 	if (s) {
@@ -105,8 +106,10 @@ trtmc_status trf_stream_start(trtmc_model* model, trf_task_id task, trf_work wor
 		trf_cond_init(&s->producer);
 		s->cancel_event = work.cancelled();
 		st = reserve(s, task, error);
-		if (st == TRTMC_OK) *out = s;
-		else destroy(s);
+		if (st == TRTMC_OK)
+			*out = s;
+		else
+			destroy(s);
 	} else {
 		work.destroy(work.self);
 		st = trf_out_of_memory(error);
@@ -164,8 +167,10 @@ static bool await(trf_stream* s, int64_t timeout_ms) {
 	int64_t due = timeout_ms > 0 && timeout_ms < forever ? trf_now() + timeout_ms * 1000000 : 0;
 	while (s->count == 0 && !s->produced) {
 		if (timeout_ms == 0 || (due && trf_now() >= due)) return false;
-		if (due) trf_cond_wait_until(&s->readable, &s->lock, due);
-		else pthread_cond_wait(&s->readable, &s->lock);
+		if (due)
+			trf_cond_wait_until(&s->readable, &s->lock, due);
+		else
+			pthread_cond_wait(&s->readable, &s->lock);
 	}
 	return true;
 }
@@ -217,7 +222,9 @@ trtmc_status trf_stream_next(trf_stream* s, int64_t timeout_ms, trtmc_result** o
 	if (!error) return TRTMC_INVALID_ARGUMENT;
 	*error = NULL;
 	if (!s || !out) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the stream or the output pointer is NULL");
-	if (timeout_ms < -1) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "timeout_ms is %lld; it must be -1 or more", (long long)timeout_ms);
+	if (timeout_ms < -1)
+		return trf_fail(
+			error, TRTMC_INVALID_ARGUMENT, "timeout_ms is %lld; it must be -1 or more", (long long)timeout_ms);
 	return read_next(s, timeout_ms, out, error);
 }
 

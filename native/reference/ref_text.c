@@ -16,9 +16,13 @@ static void job_free(void* self) {
 
 static trtmc_status check_source(const trtmc_text_source_v1* s, trtmc_error** error) {
 	if (s->kind == TRTMC_TEXT_UTF8)
-		return trf_span_ok(s->as.text.data, s->as.text.size, 1) ? TRTMC_OK : trf_fail(error, TRTMC_INVALID_ARGUMENT, "prefix: malformed string view");
+		return trf_span_ok(s->as.text.data, s->as.text.size, 1) ?
+			TRTMC_OK :
+			trf_fail(error, TRTMC_INVALID_ARGUMENT, "prefix: malformed string view");
 	if (s->kind == TRTMC_TEXT_TOKEN_IDS)
-		return trf_span_ok(s->as.token_ids.data, s->as.token_ids.size, 4) ? TRTMC_OK : trf_fail(error, TRTMC_INVALID_ARGUMENT, "prefix: malformed token list view");
+		return trf_span_ok(s->as.token_ids.data, s->as.token_ids.size, 4) ?
+			TRTMC_OK :
+			trf_fail(error, TRTMC_INVALID_ARGUMENT, "prefix: malformed token list view");
 	return trf_fail(error, TRTMC_INVALID_ARGUMENT, "prefix: kind %u; it must be 1 (text) or 2 (token ids)", s->kind);
 }
 
@@ -33,7 +37,9 @@ static trtmc_status read_prompt(text_job* job, const trtmc_text_source_v1* s, tr
 		for (uint64_t i = 0; i < s->as.token_ids.size; i++) {
 			int32_t id = s->as.token_ids.data[i];
 			if (id < 0 || id >= lm->token_count)
-				return trf_fail(error, TRTMC_INVALID_ARGUMENT, "prefix: token id %d at position %llu; the vocabulary has %d tokens", id, (unsigned long long)i, lm->token_count);
+				return trf_fail(error, TRTMC_INVALID_ARGUMENT,
+					"prefix: token id %d at position %llu; the vocabulary has %d tokens", id, (unsigned long long)i,
+					lm->token_count);
 			trf_ids_add(&job->prompt, id);
 		}
 	}
@@ -43,7 +49,8 @@ static trtmc_status read_prompt(text_job* job, const trtmc_text_source_v1* s, tr
 
 /* Judges settings and prefix, in the order of the ABI, and copies what the work needs. The source has been checked
  * already for a one-shot call; a stream checks it after the settings. */
-static trtmc_status job_new(trtmc_model* model, trf_task_id task, const trtmc_text_continuation_request_v1* request, const trtmc_config_view_v1* view, text_job** out, trtmc_error** error) {
+static trtmc_status job_new(trtmc_model* model, trf_task_id task, const trtmc_text_continuation_request_v1* request,
+	const trtmc_config_view_v1* view, text_job** out, trtmc_error** error) {
 	trf_config config;
 	trtmc_status st = trf_config_wire(view, "", error);
 	if (st == TRTMC_OK) st = trf_config_read(&model->params, task, view, "", &config, error);
@@ -54,8 +61,10 @@ static trtmc_status job_new(trtmc_model* model, trf_task_id task, const trtmc_te
 	job->model = model;
 	st = trf_options_read(&job->options, model, &config, error);
 	if (st == TRTMC_OK) st = read_prompt(job, &request->prefix, error);
-	if (st == TRTMC_OK) *out = job;
-	else job_free(job);
+	if (st == TRTMC_OK)
+		*out = job;
+	else
+		job_free(job);
 	return st;
 }
 
@@ -88,16 +97,20 @@ static trtmc_status compute(text_job* job, trtmc_result** out, trtmc_error** err
 	}
 	trf_generation_free(&g);
 	trtmc_status st = trf_call_end(&call, error);
-	if (st == TRTMC_OK) *out = r;
-	else trf_result_release(r);
+	if (st == TRTMC_OK)
+		*out = r;
+	else
+		trf_result_release(r);
 	return st;
 }
 
-static trtmc_status run(trtmc_model* model, const trtmc_text_continuation_request_v1* request, const trtmc_config_view_v1* config, trtmc_result** out, trtmc_error** error) {
+static trtmc_status run(trtmc_model* model, const trtmc_text_continuation_request_v1* request,
+	const trtmc_config_view_v1* config, trtmc_result** out, trtmc_error** error) {
 	if (out) *out = NULL;
 	if (!error) return TRTMC_INVALID_ARGUMENT;
 	*error = NULL;
-	if (!model || !request || !out) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the model, the request or the output pointer is NULL");
+	if (!model || !request || !out)
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the model, the request or the output pointer is NULL");
 	trtmc_status st = trf_model_begin(model, TRF_TEXT, error);
 	if (st != TRTMC_OK) return st;
 	text_job* job = NULL;
@@ -155,11 +168,13 @@ static bool produce(void* self, trf_call* call, trtmc_result** final) {
 	return ok && *final;
 }
 
-static trtmc_status start(trtmc_model* model, const trtmc_text_continuation_request_v1* request, const trtmc_config_view_v1* config, trtmc_text_stream** out, trtmc_error** error) {
+static trtmc_status start(trtmc_model* model, const trtmc_text_continuation_request_v1* request,
+	const trtmc_config_view_v1* config, trtmc_text_stream** out, trtmc_error** error) {
 	if (out) *out = NULL;
 	if (!error) return TRTMC_INVALID_ARGUMENT;
 	*error = NULL;
-	if (!model || !request || !out) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the model, the request or the output pointer is NULL");
+	if (!model || !request || !out)
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the model, the request or the output pointer is NULL");
 	trtmc_status st = trf_model_begin(model, TRF_TEXT_STREAM, error);
 	if (st != TRTMC_OK) return st;
 	text_job* job;
@@ -184,7 +199,9 @@ static trtmc_status event_view(const trtmc_result* result, trtmc_text_stream_eve
 	return st;
 }
 
-static trtmc_status cancel(trtmc_text_stream* s, trtmc_error** error) { return trf_stream_cancel((trf_stream*)s, error); }
+static trtmc_status cancel(trtmc_text_stream* s, trtmc_error** error) {
+	return trf_stream_cancel((trf_stream*)s, error);
+}
 static void release(trtmc_text_stream* s) { trf_stream_release((trf_stream*)s); }
 
 const trtmc_text_continuation_api_v1 trf_text_api = {

@@ -10,7 +10,8 @@ trf_tool_choice trf_tool_choose(const trtmc_text_conversation_request_v1* r) {
 	for (uint64_t k = 0; last->role == TRTMC_ROLE_USER && k < last->part_count; k++) {
 		trtmc_string_view text = last->parts[k].content.text; /* a user's parts are texts */
 		for (uint64_t i = 0; i < r->tool_count; i++)
-			if (contains(text, r->tools[i].name)) return (trf_tool_choice){r->tools[i].name, r->tools[i].parameters_schema_json, text, i};
+			if (contains(text, r->tools[i].name))
+				return (trf_tool_choice){r->tools[i].name, r->tools[i].parameters_schema_json, text, i};
 	}
 	return (trf_tool_choice){0};
 }
@@ -41,8 +42,10 @@ static const trf_json* pick_allowed(const trf_json* allowed, trtmc_string_view m
 	return first;
 }
 
-static void write_value(const trf_json* property, const trf_tool_choice* c, trtmc_string_view* numbers, trf_buffer* out) {
-	const trf_json *type = trf_json_get(property, "type"), *allowed = pick_allowed(trf_json_get(property, "enum"), c->message);
+static void write_value(
+	const trf_json* property, const trf_tool_choice* c, trtmc_string_view* numbers, trf_buffer* out) {
+	const trf_json *type = trf_json_get(property, "type"),
+				   *allowed = pick_allowed(trf_json_get(property, "enum"), c->message);
 	trtmc_string_view t = type && type->kind == TRF_STRING ? type->text : trf_view("string");
 	if (allowed) {
 		trf_json_quote(out, allowed->text);
@@ -70,9 +73,12 @@ trtmc_status trf_tool_arguments(const trf_tool_choice* c, trf_buffer* out, trtmc
 	trtmc_status st = TRTMC_OK;
 	if (c->schema.size) {
 		schema = trf_json_parse(&arena, c->schema.data, (size_t)c->schema.size, &why, &at);
-		if (!schema && !why) st = trf_out_of_memory(error);
+		if (!schema && !why)
+			st = trf_out_of_memory(error);
 		else if (!schema || schema->kind != TRF_OBJECT)
-			st = trf_fail(error, TRTMC_INVALID_ARGUMENT, "tools[%llu].parameters_schema_json is not a JSON object: %s at byte %zu", (unsigned long long)c->index, schema ? "another value" : why, at);
+			st = trf_fail(error, TRTMC_INVALID_ARGUMENT,
+				"tools[%llu].parameters_schema_json is not a JSON object: %s at byte %zu", (unsigned long long)c->index,
+				schema ? "another value" : why, at);
 	}
 	const trf_json *properties = trf_json_get(schema, "properties"), *required = trf_json_get(schema, "required");
 	trtmc_string_view numbers = c->message;

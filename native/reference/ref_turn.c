@@ -14,7 +14,8 @@ void trf_turn_job_free(void* self) {
 	trf_free(job);
 }
 
-static trtmc_status read_request(trf_turn_job* job, const trtmc_text_conversation_request_v1* request, trtmc_error** error) {
+static trtmc_status read_request(
+	trf_turn_job* job, const trtmc_text_conversation_request_v1* request, trtmc_error** error) {
 	trf_buffer text = {0};
 	trf_chat_render(request, &text);
 	trf_lm_tokenize(job->model->lm, text.data, text.size, &job->prompt);
@@ -26,14 +27,17 @@ static trtmc_status read_request(trf_turn_job* job, const trtmc_text_conversatio
 	return st == TRTMC_OK ? trf_options_fit(&job->options, job->model, job->prompt.size, error) : st;
 }
 
-trtmc_status trf_turn_job_new(trtmc_model* model, const trf_config* config, const trtmc_text_conversation_request_v1* request, trf_turn_job** out, trtmc_error** error) {
+trtmc_status trf_turn_job_new(trtmc_model* model, const trf_config* config,
+	const trtmc_text_conversation_request_v1* request, trf_turn_job** out, trtmc_error** error) {
 	trf_turn_job* job = trf_alloc(sizeof *job);
 	if (!job) return trf_out_of_memory(error);
 	job->model = model;
 	trtmc_status st = trf_options_read(&job->options, model, config, error);
 	if (st == TRTMC_OK) st = read_request(job, request, error);
-	if (st == TRTMC_OK) *out = job;
-	else trf_turn_job_free(job);
+	if (st == TRTMC_OK)
+		*out = job;
+	else
+		trf_turn_job_free(job);
 	return st;
 }
 
@@ -60,9 +64,12 @@ static bool push_tokens(trf_turn* t, const int32_t* ids, size_t count) {
 
 static bool push_text(trf_turn* t, uint32_t kind, trtmc_string_view text) {
 	if (!t->streamed || text.size == 0) return true;
-	trtmc_result* r = trf_turn_event(kind == TRTMC_CONVERSATION_REASONING ? TRTMC_CONVERSATION_STREAM_REASONING : TRTMC_CONVERSATION_STREAM_TEXT);
+	trtmc_result* r = trf_turn_event(
+		kind == TRTMC_CONVERSATION_REASONING ? TRTMC_CONVERSATION_STREAM_REASONING : TRTMC_CONVERSATION_STREAM_TEXT);
 	if (!r) return trf_call_out_of_memory(t->call);
-	trtmc_conversation_text_delta_v1* to = kind == TRTMC_CONVERSATION_REASONING ? &r->as.conversation_event.content.reasoning : &r->as.conversation_event.content.text;
+	trtmc_conversation_text_delta_v1* to = kind == TRTMC_CONVERSATION_REASONING ?
+		&r->as.conversation_event.content.reasoning :
+		&r->as.conversation_event.content.text;
 	to->part_index = t->part_count;
 	return push(t, r, trf_arena_text(&r->arena, text, &to->text_delta));
 }
@@ -74,7 +81,9 @@ static bool push_tool(trf_turn* t, trtmc_string_view name, trtmc_string_view arg
 	trtmc_conversation_tool_delta_v1* to = &r->as.conversation_event.content.tool_delta;
 	to->part_index = t->part_count;
 	to->has_call_id = name.size > 0;
-	bool copied = name.size == 0 || (trf_arena_text(&r->arena, trf_view(t->call_id), &to->call_id) && trf_arena_text(&r->arena, name, &to->name_delta));
+	bool copied = name.size == 0 ||
+		(trf_arena_text(&r->arena, trf_view(t->call_id), &to->call_id) &&
+			trf_arena_text(&r->arena, name, &to->name_delta));
 	return push(t, r, copied && trf_arena_text(&r->arena, arguments, &to->arguments_delta));
 }
 
@@ -100,9 +109,16 @@ static bool take_piece(void* user, trtmc_string_view text, int32_t token) {
 	return push_tokens(to->turn, &token, 1);
 }
 
-static bool generate_part(trf_turn* t, uint32_t kind, const trf_options* options, const trf_ids* prompt, int64_t budget, bool to_sentence_end) {
+static bool generate_part(trf_turn* t, uint32_t kind, const trf_options* options, const trf_ids* prompt, int64_t budget,
+	bool to_sentence_end) {
 	part_sink to = {t, kind};
-	trf_generation g = {.call = t->call, .options = options, .prompt = prompt, .budget = budget, .to_sentence_end = to_sentence_end, .emit = take_piece, .user = &to};
+	trf_generation g = {.call = t->call,
+		.options = options,
+		.prompt = prompt,
+		.budget = budget,
+		.to_sentence_end = to_sentence_end,
+		.emit = take_piece,
+		.user = &to};
 	bool ok = trf_generate(&g);
 	if (ok && g.text.size) {
 		t->parts[t->part_count++] = (trf_part){.kind = kind, .text = g.text};
@@ -131,14 +147,16 @@ static bool answer(trf_turn* t) {
 	for (size_t i = 0; i < t->job->prompt.size; i++) trf_ids_add(&prompt, t->job->prompt.data[i]);
 	for (size_t i = 0; i < t->tokens.size; i++) trf_ids_add(&prompt, t->tokens.data[i]);
 	o.min_tokens = o.min_tokens > used ? o.min_tokens - used : 0;
-	bool ok = prompt.failed ? trf_call_out_of_memory(t->call) : generate_part(t, TRTMC_CONVERSATION_TEXT, &o, &prompt, o.max_new_tokens - used, false);
+	bool ok = !prompt.failed || trf_call_out_of_memory(t->call);
+	ok = ok && generate_part(t, TRTMC_CONVERSATION_TEXT, &o, &prompt, o.max_new_tokens - used, false);
 	trf_ids_free(&prompt);
 	return ok;
 }
 
 /* Spends the time of tokens [from, to) and notes them. */
 static bool spend_tokens(trf_turn* t, const trf_ids* ids, size_t from, size_t to) {
-	if (!trf_call_spend(t->call, (double)(to - from) * t->call->model->params.timing.decode_us_per_token * 1e3)) return false;
+	if (!trf_call_spend(t->call, (double)(to - from) * t->call->model->params.timing.decode_us_per_token * 1e3))
+		return false;
 	for (size_t i = from; i < to; i++) trf_ids_add(&t->tokens, ids->data[i]);
 	return t->tokens.failed ? trf_call_out_of_memory(t->call) : push_tokens(t, ids->data + from, to - from);
 }
@@ -149,7 +167,8 @@ static bool write_arguments(trf_turn* t, const trf_ids* ids, size_t limit) {
 	for (size_t i = 0; ok && i < ids->size && i < limit; i++) {
 		trtmc_string_view piece = t->call->model->lm->tokens[ids->data[i]];
 		trf_buffer_add(&part->text, piece.data, (size_t)piece.size);
-		ok = part->text.failed ? trf_call_out_of_memory(t->call) : push_tool(t, (trtmc_string_view){NULL, 0}, piece) && spend_tokens(t, ids, i, i + 1);
+		ok = !part->text.failed || trf_call_out_of_memory(t->call);
+		ok = ok && push_tool(t, (trtmc_string_view){NULL, 0}, piece) && spend_tokens(t, ids, i, i + 1);
 	}
 	return ok;
 }
@@ -166,8 +185,9 @@ static bool call_tool(trf_turn* t) {
 	trf_part* part = &t->parts[t->part_count];
 	part->kind = TRTMC_CONVERSATION_TOOL_CALL;
 	part->state = whole ? TRTMC_TOOL_CALL_COMPLETE : TRTMC_TOOL_CALL_INCOMPLETE;
-	bool ok = name.failed || arguments.failed ? trf_call_out_of_memory(t->call)
-		: push_tool(t, job->tool, (trtmc_string_view){NULL, 0}) && spend_tokens(t, &name, 0, of_name) && write_arguments(t, &arguments, left - of_name) && push_tool_end(t, part->state);
+	bool ok = !(name.failed || arguments.failed) || trf_call_out_of_memory(t->call);
+	ok = ok && push_tool(t, job->tool, (trtmc_string_view){NULL, 0}) && spend_tokens(t, &name, 0, of_name);
+	ok = ok && write_arguments(t, &arguments, left - of_name) && push_tool_end(t, part->state);
 	t->part_count += ok;
 	t->finish = whole ? TRTMC_FINISH_TOOL_CALLS : TRTMC_FINISH_LENGTH;
 	trf_ids_free(&name);
@@ -190,7 +210,8 @@ static bool view_part(trf_arena* a, const trf_turn* t, const trf_part* p, trtmc_
 	if (p->kind != TRTMC_CONVERSATION_TOOL_CALL) return trf_arena_text(a, text, &out->content.text);
 	trtmc_tool_call_v1* c = &out->content.tool_call;
 	c->state = p->state;
-	return trf_arena_text(a, trf_view(t->call_id), &c->call_id) && trf_arena_text(a, t->job->tool, &c->name) && trf_arena_text(a, text, &c->arguments_json);
+	return trf_arena_text(a, trf_view(t->call_id), &c->call_id) && trf_arena_text(a, t->job->tool, &c->name) &&
+		trf_arena_text(a, text, &c->arguments_json);
 }
 
 bool trf_turn_view(trf_arena* a, const trf_turn* t, trtmc_conversation_result_view_v1* out) {

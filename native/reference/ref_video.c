@@ -13,9 +13,11 @@ typedef struct wanted {
 	trf_clip clip;
 } wanted;
 
-static trtmc_status range(trtmc_error** error, const char* prefix, const char* name, int64_t v, int64_t low, int64_t high) {
+static trtmc_status range(
+	trtmc_error** error, const char* prefix, const char* name, int64_t v, int64_t low, int64_t high) {
 	if (v >= low && v <= high) return TRTMC_OK;
-	return trf_fail(error, TRTMC_INVALID_CONFIG, "%sconfig \"%s\" is %lld; it must be %lld to %lld", prefix, name, (long long)v, (long long)low, (long long)high);
+	return trf_fail(error, TRTMC_INVALID_CONFIG, "%sconfig \"%s\" is %lld; it must be %lld to %lld", prefix, name,
+		(long long)v, (long long)low, (long long)high);
 }
 
 static trtmc_status check_clip(const trtmc_model* m, const trf_clip* c, const char* prefix, trtmc_error** error) {
@@ -26,21 +28,28 @@ static trtmc_status check_clip(const trtmc_model* m, const trf_clip* c, const ch
 	if (st != TRTMC_OK) return st;
 	int64_t most = m->params.video.max_pixels;
 	if (c->width > most / c->height || c->frames > most / (c->width * c->height))
-		return trf_fail(error, TRTMC_INVALID_CONFIG, "%sconfig: %lldx%lld with %lld frames; this bundle allows at most %lld pixels in a clip", prefix, (long long)c->width, (long long)c->height, (long long)c->frames, (long long)most);
-	if (!(c->guidance_scale >= 0 && c->guidance_scale <= 1000)) return trf_fail(error, TRTMC_INVALID_CONFIG, "%sconfig \"guidance_scale\" must be 0 to 1000", prefix);
+		return trf_fail(error, TRTMC_INVALID_CONFIG,
+			"%sconfig: %lldx%lld with %lld frames; this bundle allows at most %lld pixels in a clip", prefix,
+			(long long)c->width, (long long)c->height, (long long)c->frames, (long long)most);
+	if (!(c->guidance_scale >= 0 && c->guidance_scale <= 1000))
+		return trf_fail(error, TRTMC_INVALID_CONFIG, "%sconfig \"guidance_scale\" must be 0 to 1000", prefix);
 	return TRTMC_OK;
 }
 
 static trtmc_status check_fps(const trtmc_model* m, const trf_config* config, const char* prefix, trtmc_error** error) {
 	const trtmc_config_value_v1* fps = config->values[TRF_F_FPS];
 	if (!fps) return TRTMC_OK;
-	if (m->params.video.fps == 0) return trf_fail(error, TRTMC_INVALID_CONFIG, "%sconfig \"fps\" is given, but this bundle declares no rate", prefix);
-	if (!(fps->as.f64 >= 1 && fps->as.f64 <= 240)) return trf_fail(error, TRTMC_INVALID_CONFIG, "%sconfig \"fps\" must be 1 to 240", prefix);
+	if (m->params.video.fps == 0)
+		return trf_fail(
+			error, TRTMC_INVALID_CONFIG, "%sconfig \"fps\" is given, but this bundle declares no rate", prefix);
+	if (!(fps->as.f64 >= 1 && fps->as.f64 <= 240))
+		return trf_fail(error, TRTMC_INVALID_CONFIG, "%sconfig \"fps\" must be 1 to 240", prefix);
 	return TRTMC_OK;
 }
 
 /* Reads settings and latents of one clip. */
-static trtmc_status read_clip(const trtmc_model* m, trf_task_id task, wanted* w, const char* prefix, trtmc_error** error) {
+static trtmc_status read_clip(
+	const trtmc_model* m, trf_task_id task, wanted* w, const char* prefix, trtmc_error** error) {
 	trf_config config;
 	trtmc_status st = trf_config_read(&m->params, task, w->config, prefix, &config, error);
 	if (st == TRTMC_OK) st = check_fps(m, &config, prefix, error);
@@ -63,9 +72,13 @@ static trtmc_status read_clip(const trtmc_model* m, trf_task_id task, wanted* w,
 	st = check_clip(m, c, prefix, error);
 	if (st != TRTMC_OK || c->latents.size == 0) return st;
 	if (c->latents.size != trf_clip_latents(c))
-		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%sinitial_latents: %llu numbers; a clip of this size has %llu (frames x height/8 x width/8, rounded up)", prefix, (unsigned long long)c->latents.size, (unsigned long long)trf_clip_latents(c));
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT,
+			"%sinitial_latents: %llu numbers; a clip of this size has %llu (frames x height/8 x width/8, rounded up)",
+			prefix, (unsigned long long)c->latents.size, (unsigned long long)trf_clip_latents(c));
 	for (uint64_t i = 0; i < c->latents.size; i++)
-		if (!isfinite(c->latents.data[i])) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%sinitial_latents[%llu] is not finite", prefix, (unsigned long long)i);
+		if (!isfinite(c->latents.data[i]))
+			return trf_fail(
+				error, TRTMC_INVALID_ARGUMENT, "%sinitial_latents[%llu] is not finite", prefix, (unsigned long long)i);
 	return TRTMC_OK;
 }
 
@@ -77,7 +90,8 @@ static float* lay_out(trf_arena* a, const trf_clip* c, trtmc_video_result_view_v
 	float* pixels = trf_arena_alloc(a, n * samples * sizeof *pixels);
 	if (!frames || !instants || !pixels) return NULL;
 	for (size_t i = 0; i < n; i++) {
-		frames[i] = (trtmc_image_result_view_v1){pixels + i * samples, samples, (uint32_t)c->height, (uint32_t)c->width, 3};
+		frames[i] = (trtmc_image_result_view_v1){
+			pixels + i * samples, samples, (uint32_t)c->height, (uint32_t)c->width, 3};
 		instants[i] = c->fps > 0 ? (double)i / c->fps : 0;
 	}
 	out->frames = frames;
@@ -122,7 +136,8 @@ static bool paint(trf_call* call, const trf_clip* c, trf_arena* a, trtmc_video_r
 }
 
 /* All wanted clips in one result, on a locked model. */
-static trtmc_status compute(trtmc_model* m, trf_task_id task, const wanted* list, uint64_t count, trtmc_result** out, trtmc_error** error) {
+static trtmc_status compute(
+	trtmc_model* m, trf_task_id task, const wanted* list, uint64_t count, trtmc_result** out, trtmc_error** error) {
 	trf_call call;
 	trtmc_result* r = NULL;
 	if (trf_call_begin(&call, m, task, NULL) && trf_call_setup(&call)) {
@@ -136,14 +151,18 @@ static trtmc_status compute(trtmc_model* m, trf_task_id task, const wanted* list
 		}
 	}
 	trtmc_status st = trf_call_end(&call, error);
-	if (st == TRTMC_OK) *out = r;
-	else trf_result_release(r);
+	if (st == TRTMC_OK)
+		*out = r;
+	else
+		trf_result_release(r);
 	return st;
 }
 
 static trtmc_status check_input(const trtmc_text_to_video_request_v1* input, const char* prefix, trtmc_error** error) {
-	if (!trf_span_ok(input->prompt.data, input->prompt.size, 1)) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%sprompt: malformed string view", prefix);
-	if (!trf_span_ok(input->initial_latents.data, input->initial_latents.size, sizeof(float))) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%sinitial_latents: malformed view", prefix);
+	if (!trf_span_ok(input->prompt.data, input->prompt.size, 1))
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%sprompt: malformed string view", prefix);
+	if (!trf_span_ok(input->initial_latents.data, input->initial_latents.size, sizeof(float)))
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "%sinitial_latents: malformed view", prefix);
 	return TRTMC_OK;
 }
 
@@ -155,14 +174,18 @@ static const char* prefix_of(trf_task_id task, uint64_t i, char out[40]) {
 }
 
 /* From the wanted clips to the result, in the order of the ABI: inputs, settings' wire, lock, settings, work. */
-static trtmc_status call_task(trtmc_model* m, trf_task_id task, wanted* list, uint64_t count, trtmc_result** out, trtmc_error** error) {
+static trtmc_status call_task(
+	trtmc_model* m, trf_task_id task, wanted* list, uint64_t count, trtmc_result** out, trtmc_error** error) {
 	char prefix[40];
 	trtmc_status st = TRTMC_OK;
-	for (uint64_t i = 0; st == TRTMC_OK && i < count; i++) st = check_input(list[i].input, prefix_of(task, i, prefix), error);
-	for (uint64_t i = 0; st == TRTMC_OK && i < count; i++) st = trf_config_wire(list[i].config, prefix_of(task, i, prefix), error);
+	for (uint64_t i = 0; st == TRTMC_OK && i < count; i++)
+		st = check_input(list[i].input, prefix_of(task, i, prefix), error);
+	for (uint64_t i = 0; st == TRTMC_OK && i < count; i++)
+		st = trf_config_wire(list[i].config, prefix_of(task, i, prefix), error);
 	if (st == TRTMC_OK) st = trf_model_begin(m, task, error);
 	if (st != TRTMC_OK) return st;
-	for (uint64_t i = 0; st == TRTMC_OK && i < count; i++) st = read_clip(m, task, &list[i], prefix_of(task, i, prefix), error);
+	for (uint64_t i = 0; st == TRTMC_OK && i < count; i++)
+		st = read_clip(m, task, &list[i], prefix_of(task, i, prefix), error);
 	if (st == TRTMC_OK) st = compute(m, task, list, count, out, error);
 	trf_model_end(m);
 	return st;
@@ -176,20 +199,24 @@ static trtmc_status begin(const trtmc_model* m, const void* request, trtmc_resul
 	return trf_fail(error, TRTMC_INVALID_ARGUMENT, "the model, the request or the output pointer is NULL");
 }
 
-static trtmc_status run(trtmc_model* m, const trtmc_text_to_video_request_v1* request, const trtmc_config_view_v1* config, trtmc_result** out, trtmc_error** error) {
+static trtmc_status run(trtmc_model* m, const trtmc_text_to_video_request_v1* request,
+	const trtmc_config_view_v1* config, trtmc_result** out, trtmc_error** error) {
 	trtmc_status st = begin(m, request, out, error);
 	wanted one = {.input = request, .config = config};
 	return st == TRTMC_OK ? call_task(m, TRF_VIDEO, &one, 1, out, error) : st;
 }
 
-static trtmc_status run_batch(trtmc_model* m, const trtmc_batch_text_to_video_request_v1* request, trtmc_result** out, trtmc_error** error) {
+static trtmc_status run_batch(
+	trtmc_model* m, const trtmc_batch_text_to_video_request_v1* request, trtmc_result** out, trtmc_error** error) {
 	trtmc_status st = begin(m, request, out, error);
 	if (st != TRTMC_OK) return st;
 	if (request->count == 0) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "items: there must be at least one");
-	if (!trf_span_ok(request->items, request->count, sizeof *request->items)) return trf_fail(error, TRTMC_INVALID_ARGUMENT, "items: malformed view");
+	if (!trf_span_ok(request->items, request->count, sizeof *request->items))
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "items: malformed view");
 	wanted* list = trf_alloc((size_t)request->count * sizeof *list);
 	if (!list) return trf_out_of_memory(error);
-	for (uint64_t i = 0; i < request->count; i++) list[i] = (wanted){.input = &request->items[i].input, .config = &request->items[i].config};
+	for (uint64_t i = 0; i < request->count; i++)
+		list[i] = (wanted){.input = &request->items[i].input, .config = &request->items[i].config};
 	st = call_task(m, TRF_VIDEO_BATCH, list, request->count, out, error);
 	trf_free(list);
 	return st;
@@ -207,11 +234,13 @@ static trtmc_status result_count(const trtmc_result* result, uint64_t* out, trtm
 	return st;
 }
 
-static trtmc_status result_item_view(const trtmc_result* result, uint64_t index, trtmc_video_result_view_v1* out, trtmc_error** error) {
+static trtmc_status result_item_view(
+	const trtmc_result* result, uint64_t index, trtmc_video_result_view_v1* out, trtmc_error** error) {
 	trtmc_status st = trf_view_begin(result, TRF_RESULT_VIDEOS, out, sizeof *out, error);
 	if (st != TRTMC_OK) return st;
 	if (index >= result->as.videos.count)
-		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "item %llu; the batch has %llu", (unsigned long long)index, (unsigned long long)result->as.videos.count);
+		return trf_fail(error, TRTMC_INVALID_ARGUMENT, "item %llu; the batch has %llu", (unsigned long long)index,
+			(unsigned long long)result->as.videos.count);
 	*out = result->as.videos.items[index];
 	return TRTMC_OK;
 }

@@ -1,10 +1,13 @@
 /* text_conversation and its stream: roles, parts, tools, reasoning, usage. */
 #include "driver.h"
 
-static trtmc_conversation_part_v1 text_part(uint32_t kind, const char* text) { return (trtmc_conversation_part_v1){kind, {.text = sv(text)}}; }
+static trtmc_conversation_part_v1 text_part(uint32_t kind, const char* text) {
+	return (trtmc_conversation_part_v1){kind, {.text = sv(text)}};
+}
 
 static trtmc_conversation_part_v1 call_part(const char* id, const char* name, const char* arguments, uint32_t state) {
-	return (trtmc_conversation_part_v1){TRTMC_CONVERSATION_TOOL_CALL, {.tool_call = {sv(id), sv(name), sv(arguments), state}}};
+	return (trtmc_conversation_part_v1){
+		TRTMC_CONVERSATION_TOOL_CALL, {.tool_call = {sv(id), sv(name), sv(arguments), state}}};
 }
 
 static trtmc_conversation_part_v1 result_part(const char* id, const char* text, uint32_t is_error) {
@@ -12,17 +15,21 @@ static trtmc_conversation_part_v1 result_part(const char* id, const char* text, 
 }
 
 /* A request of one message with one part. */
-#define ONE(role, part) &(trtmc_text_conversation_request_v1){&(trtmc_conversation_message_v1){role, &(part), 1}, 1, NULL, 0}
+#define ONE(role, part)                                                                                                \
+	&(trtmc_text_conversation_request_v1){&(trtmc_conversation_message_v1){role, &(part), 1}, 1, NULL, 0}
 
 static void test_rules(trtmc_model* m) {
 	trtmc_error* err;
 	const trtmc_text_conversation_api_v1* api = table(m, TRTMC_TASK_TEXT_CONVERSATION);
 	const trtmc_streaming_text_conversation_api_v1* streaming = table(m, TRTMC_TASK_STREAMING_TEXT_CONVERSATION);
 	trtmc_conversation_part_v1 text = text_part(1, "hi"), reasoning = text_part(2, "hm"), strange = text_part(5, "x");
-	trtmc_conversation_part_v1 call = call_part("c", "f", "{}", 1), no_id = call_part("", "f", "{}", 1), state = call_part("c", "f", "", 4);
-	trtmc_conversation_part_v1 result = result_part("c", "r", 0), no_call = result_part("", "r", 0), odd = result_part("c", "r", 2);
+	trtmc_conversation_part_v1 call = call_part("c", "f", "{}", 1), no_id = call_part("", "f", "{}", 1),
+							   state = call_part("c", "f", "", 4);
+	trtmc_conversation_part_v1 result = result_part("c", "r", 0), no_call = result_part("", "r", 0),
+							   odd = result_part("c", "r", 2);
 	trtmc_conversation_part_v1 broken = {1, {.text = {NULL, 3}}};
-	trtmc_conversation_message_v1 hello = {TRTMC_ROLE_USER, &text, 1}, no_parts = {TRTMC_ROLE_USER, NULL, 1}, no_role = {0, &text, 1}, high_role = {6, &text, 1};
+	trtmc_conversation_message_v1 hello = {TRTMC_ROLE_USER, &text, 1}, no_parts = {TRTMC_ROLE_USER, NULL, 1},
+								  no_role = {0, &text, 1}, high_role = {6, &text, 1};
 	trtmc_tool_definition_v1 unnamed = {.name = sv("")};
 	const struct {
 		const trtmc_text_conversation_request_v1* request;
@@ -49,11 +56,13 @@ static void test_rules(trtmc_model* m) {
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		trtmc_result* r = (trtmc_result*)m;
 		trtmc_conversation_stream* s = (trtmc_conversation_stream*)m;
-		EXPECT(api->run(m, rows[i].request, CONFIG(set_i64("nope", 1)), &r, &err), TRTMC_INVALID_ARGUMENT, rows[i].text);
+		EXPECT(
+			api->run(m, rows[i].request, CONFIG(set_i64("nope", 1)), &r, &err), TRTMC_INVALID_ARGUMENT, rows[i].text);
 		CHECK(!r);
 		EXPECT(streaming->start(m, rows[i].request, NULL, &s, &err), TRTMC_INVALID_ARGUMENT, rows[i].text);
 		CHECK(!s);
-		EXPECT(streaming->start(m, rows[i].request, CONFIG(set_i64("nope", 1)), &s, &err), TRTMC_INVALID_CONFIG, "nope");
+		EXPECT(
+			streaming->start(m, rows[i].request, CONFIG(set_i64("nope", 1)), &s, &err), TRTMC_INVALID_CONFIG, "nope");
 	}
 	trtmc_result* r = NULL;
 	CHECK(api->run(m, rows[0].request, NULL, &r, NULL) == TRTMC_INVALID_ARGUMENT);
@@ -61,31 +70,44 @@ static void test_rules(trtmc_model* m) {
 }
 
 /* What is asked in the tests below: several turns with every kind of part. */
-static trtmc_result* ask(trtmc_model* m, const char* question, const trtmc_tool_definition_v1* tools, uint64_t count, const trtmc_config_view_v1* config, trtmc_conversation_result_view_v1* v) {
+static trtmc_result* ask(trtmc_model* m, const char* question, const trtmc_tool_definition_v1* tools, uint64_t count,
+	const trtmc_config_view_v1* config, trtmc_conversation_result_view_v1* v) {
 	trtmc_error* err;
 	trtmc_result* r = NULL;
 	const trtmc_text_conversation_api_v1* api = table(m, TRTMC_TASK_TEXT_CONVERSATION);
-	trtmc_conversation_part_v1 system = text_part(1, "Be brief."), first = text_part(1, "Who was tired of sitting by her sister?"), last = text_part(1, question);
-	trtmc_conversation_part_v1 said[] = {text_part(2, "A book."), text_part(1, "Alice."), call_part("call_1", "look_up", "{}", 1)}, found = result_part("call_1", "Alice", 0);
+	trtmc_conversation_part_v1 system = text_part(1, "Be brief."),
+							   first = text_part(1, "Who was tired of sitting by her sister?"),
+							   last = text_part(1, question);
+	trtmc_conversation_part_v1 said[] = {text_part(2, "A book."), text_part(1, "Alice."),
+		call_part("call_1", "look_up", "{}", 1)},
+							   found = result_part("call_1", "Alice", 0);
 	trtmc_conversation_message_v1 messages[] = {
-		{TRTMC_ROLE_SYSTEM, &system, 1}, {TRTMC_ROLE_USER, &first, 1}, {TRTMC_ROLE_ASSISTANT, said, 3}, {TRTMC_ROLE_TOOL, &found, 1}, {TRTMC_ROLE_USER, &last, 1},
+		{TRTMC_ROLE_SYSTEM, &system, 1},
+		{TRTMC_ROLE_USER, &first, 1},
+		{TRTMC_ROLE_ASSISTANT, said, 3},
+		{TRTMC_ROLE_TOOL, &found, 1},
+		{TRTMC_ROLE_USER, &last, 1},
 	};
 	trtmc_text_conversation_request_v1 q = {messages, 5, tools, count};
 	EXPECT(api->run(m, &q, config, &r, &err), TRTMC_OK, NULL);
 	EXPECT(api->result_view(r, v, &err), TRTMC_OK, NULL);
 	CHECK(v->usage.has_input_tokens == 1 && v->usage.has_output_tokens == 1 && v->usage.has_total_tokens == 1);
-	CHECK(v->usage.output_tokens == v->token_ids.size && v->usage.total_tokens == v->usage.input_tokens + v->usage.output_tokens && v->usage.input_tokens > 20);
+	CHECK(v->usage.output_tokens == v->token_ids.size &&
+		v->usage.total_tokens == v->usage.input_tokens + v->usage.output_tokens && v->usage.input_tokens > 20);
 	CHECK(v->other_finish_reason.size == 0);
 	return r;
 }
 
 static void test_answers(trtmc_model* m) {
 	trtmc_conversation_result_view_v1 v, w;
-	trtmc_result* r = ask(m, "What happened next?", NULL, 0, CONFIG(set_i64("max_new_tokens", 12), set_bool("ignore_eos", 1)), &v);
+	trtmc_result* r = ask(
+		m, "What happened next?", NULL, 0, CONFIG(set_i64("max_new_tokens", 12), set_bool("ignore_eos", 1)), &v);
 	CHECK(v.part_count == 1 && v.parts[0].kind == TRTMC_CONVERSATION_TEXT && v.parts[0].content.text.size > 0);
 	CHECK(v.finish_reason == TRTMC_FINISH_LENGTH && v.token_ids.size == 12);
-	trtmc_result* q = ask(m, "What happened next?", NULL, 0, CONFIG(set_i64("max_new_tokens", 40), set_bool("enable_thinking", 1)), &w);
-	CHECK(w.part_count == 2 && w.parts[0].kind == TRTMC_CONVERSATION_REASONING && w.parts[1].kind == TRTMC_CONVERSATION_TEXT);
+	trtmc_result* q = ask(
+		m, "What happened next?", NULL, 0, CONFIG(set_i64("max_new_tokens", 40), set_bool("enable_thinking", 1)), &w);
+	CHECK(w.part_count == 2 && w.parts[0].kind == TRTMC_CONVERSATION_REASONING &&
+		w.parts[1].kind == TRTMC_CONVERSATION_TEXT);
 	core->result_release(q);
 	core->result_release(r);
 	r = ask(m, "What happened next?", NULL, 0, CONFIG(set_i64("max_new_tokens", 0)), &v);
@@ -93,16 +115,17 @@ static void test_answers(trtmc_model* m) {
 	core->result_release(r);
 	trtmc_string_view stop = sv(" the");
 	trtmc_config_entry_v1 stops = {sv("stop_strings"), {TRTMC_CONFIG_STRING_LIST, {.string_list = {&stop, 1}}}};
-	r = ask(m, "What happened next?", NULL, 0, CONFIG(stops, set_bool("ignore_eos", 1), set_i64("max_new_tokens", 128)), &v);
+	r = ask(m, "What happened next?", NULL, 0, CONFIG(stops, set_bool("ignore_eos", 1), set_i64("max_new_tokens", 128)),
+		&v);
 	CHECK(v.finish_reason == TRTMC_FINISH_STOP);
 	core->result_release(r);
 }
 
 static const trtmc_tool_definition_v1 tools[2] = {
 	{{"get_time", 8}, {"the time", 8}, {"", 0}},
-	{{"get_weather", 11},
-	 {"weather of a city", 17},
-	 {"{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"},\"days\":{\"type\":\"integer\"},\"unit\":{\"enum\":[\"celsius\",\"kelvin\"]},\"more\":{\"type\":\"boolean\"}},\"required\":[\"city\",\"days\",\"unit\"]}", 175}},
+	{{"get_weather", 11}, {"weather of a city", 17},
+		{"{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"},\"days\":{\"type\":\"integer\"},\"unit\":{\"enum\":[\"celsius\",\"kelvin\"]},\"more\":{\"type\":\"boolean\"}},\"required\":[\"city\",\"days\",\"unit\"]}",
+			175}},
 };
 
 static void test_tools(trtmc_model* m) {
@@ -111,19 +134,23 @@ static void test_tools(trtmc_model* m) {
 	trtmc_tool_definition_v1 list[2] = {tools[0], tools[1]};
 	list[1].parameters_schema_json.size = strlen(list[1].parameters_schema_json.data);
 	trtmc_result* r = ask(m, "Call get_weather for \"Paris\", 3 days, in kelvin", list, 2, NULL, &v);
-	CHECK(v.part_count == 1 && v.parts[0].kind == TRTMC_CONVERSATION_TOOL_CALL && v.finish_reason == TRTMC_FINISH_TOOL_CALLS);
+	CHECK(v.part_count == 1 && v.parts[0].kind == TRTMC_CONVERSATION_TOOL_CALL &&
+		v.finish_reason == TRTMC_FINISH_TOOL_CALLS);
 	trtmc_tool_call_v1 c = v.parts[0].content.tool_call;
 	CHECK(c.state == TRTMC_TOOL_CALL_COMPLETE && equal(c.name, sv("get_weather")) && c.call_id.size == 21);
-	CHECK(equal(c.arguments_json, sv("{\"city\":\"Call get_weather for \\\"Paris\\\", 3 days, in kelvin\",\"days\":3,\"unit\":\"kelvin\"}")));
+	CHECK(equal(c.arguments_json,
+		sv("{\"city\":\"Call get_weather for \\\"Paris\\\", 3 days, in kelvin\",\"days\":3,\"unit\":\"kelvin\"}")));
 	core->result_release(r);
 	r = ask(m, "get_time now", list, 2, NULL, &v);
 	CHECK(v.part_count == 1 && equal(v.parts[0].content.tool_call.arguments_json, sv("{}")));
 	core->result_release(r);
 	r = ask(m, "get_weather please", list, 2, CONFIG(set_i64("max_new_tokens", 9)), &v);
-	CHECK(v.finish_reason == TRTMC_FINISH_LENGTH && v.parts[0].content.tool_call.state == TRTMC_TOOL_CALL_INCOMPLETE && v.token_ids.size == 9);
+	CHECK(v.finish_reason == TRTMC_FINISH_LENGTH && v.parts[0].content.tool_call.state == TRTMC_TOOL_CALL_INCOMPLETE &&
+		v.token_ids.size == 9);
 	core->result_release(r);
 	r = ask(m, "get_weather please", list, 2, CONFIG(set_bool("enable_thinking", 1)), &v);
-	CHECK(v.part_count == 2 && v.parts[0].kind == TRTMC_CONVERSATION_REASONING && v.parts[1].kind == TRTMC_CONVERSATION_TOOL_CALL);
+	CHECK(v.part_count == 2 && v.parts[0].kind == TRTMC_CONVERSATION_REASONING &&
+		v.parts[1].kind == TRTMC_CONVERSATION_TOOL_CALL);
 	core->result_release(r);
 	r = ask(m, "nothing of that kind", list, 2, CONFIG(set_i64("max_new_tokens", 3), set_bool("ignore_eos", 1)), &v);
 	CHECK(v.part_count == 1 && v.parts[0].kind == TRTMC_CONVERSATION_TEXT);
@@ -159,7 +186,9 @@ static void tell(told* t, const trtmc_conversation_stream_event_view_v1* v) {
 	case TRTMC_CONVERSATION_STREAM_TOOL_DELTA:
 		part = v->content.tool_delta.part_index;
 		delta = v->content.tool_delta.arguments_delta;
-		if (v->content.tool_delta.has_call_id) snprintf(t->name, sizeof t->name, "%.*s", (int)v->content.tool_delta.name_delta.size, v->content.tool_delta.name_delta.data);
+		if (v->content.tool_delta.has_call_id)
+			snprintf(t->name, sizeof t->name, "%.*s", (int)v->content.tool_delta.name_delta.size,
+				v->content.tool_delta.name_delta.data);
 		break;
 	case TRTMC_CONVERSATION_STREAM_TOOL_END:
 		t->ends++;
@@ -201,9 +230,12 @@ static void test_streamed(trtmc_model* m, const char* question, const trtmc_conf
 		CHECK(w->token_ids.size == t.tokens && w->usage.output_tokens == t.tokens && w->part_count <= 2);
 		for (uint64_t i = 0; i < w->part_count; i++) {
 			bool tool = w->parts[i].kind == TRTMC_CONVERSATION_TOOL_CALL;
-			CHECK(equal(tool ? w->parts[i].content.tool_call.arguments_json : w->parts[i].content.text, (trtmc_string_view){t.text[i], t.size[i]}));
+			CHECK(equal(tool ? w->parts[i].content.tool_call.arguments_json : w->parts[i].content.text,
+				(trtmc_string_view){t.text[i], t.size[i]}));
 			CHECK(t.kinds[i] == w->parts[i].kind);
-			if (tool) CHECK(equal(w->parts[i].content.tool_call.name, sv(t.name)) && t.ends == 1 && t.end_state == w->parts[i].content.tool_call.state);
+			if (tool)
+				CHECK(equal(w->parts[i].content.tool_call.name, sv(t.name)) && t.ends == 1 &&
+					t.end_state == w->parts[i].content.tool_call.state);
 		}
 		core->result_release(r);
 		break;

@@ -16,7 +16,8 @@ bool check(bool ok, const char* what, const char* file, int line) {
 	return false;
 }
 
-bool expect(trtmc_status got, trtmc_status want, trtmc_error* error, const char* text, const char* what, const char* file, int line) {
+bool expect(trtmc_status got, trtmc_status want, trtmc_error* error, const char* text, const char* what,
+	const char* file, int line) {
 	trtmc_string_view m = core->error_message(error);
 	bool ok = got == want && (!text || contains(m, text)) && (!error || core->error_code(error) == got);
 	if (got != TRTMC_OK && got != TRTMC_END && got != TRTMC_AGAIN && text) ok = ok && error;
@@ -34,7 +35,9 @@ bool contains(trtmc_string_view text, const char* part) {
 	return false;
 }
 
-bool equal(trtmc_string_view a, trtmc_string_view b) { return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0); }
+bool equal(trtmc_string_view a, trtmc_string_view b) {
+	return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
 
 trtmc_model* load(const char* bundle) {
 	char path[4096];
@@ -58,35 +61,25 @@ uint64_t digest(const void* data, size_t size) {
 	return h;
 }
 
-trtmc_config_entry_v1 set_i64(const char* name, int64_t v) { return (trtmc_config_entry_v1){sv(name), {TRTMC_CONFIG_I64, {.i64 = v}}}; }
-trtmc_config_entry_v1 set_f64(const char* name, double v) { return (trtmc_config_entry_v1){sv(name), {TRTMC_CONFIG_F64, {.f64 = v}}}; }
-trtmc_config_entry_v1 set_bool(const char* name, uint32_t v) { return (trtmc_config_entry_v1){sv(name), {TRTMC_CONFIG_BOOL, {.boolean = v}}}; }
-trtmc_config_entry_v1 set_text(const char* name, const char* v) { return (trtmc_config_entry_v1){sv(name), {TRTMC_CONFIG_STRING, {.string = sv(v)}}}; }
-
-trtmc_result* continue_text(trtmc_model* model, const char* prefix, const trtmc_config_view_v1* config, trtmc_text_result_view_v1* view) {
-	trtmc_error* err;
-	trtmc_result* r = NULL;
-	const trtmc_text_continuation_api_v1* api = table(model, TRTMC_TASK_TEXT_CONTINUATION);
-	trtmc_text_continuation_request_v1 request = {{TRTMC_TEXT_UTF8, {.text = sv(prefix)}}};
-	if (!EXPECT(api->run(model, &request, config, &r, &err), TRTMC_OK, NULL)) exit(1);
-	if (view) EXPECT(api->result_view(r, view, &err), TRTMC_OK, NULL);
-	return r;
+trtmc_config_entry_v1 set_i64(const char* name, int64_t v) {
+	return (trtmc_config_entry_v1){sv(name), {TRTMC_CONFIG_I64, {.i64 = v}}};
 }
-
-trtmc_text_stream* start_text(trtmc_model* model, const char* prefix, const trtmc_config_view_v1* config) {
-	trtmc_error* err;
-	trtmc_text_stream* s = NULL;
-	const trtmc_streaming_text_continuation_api_v1* api = table(model, TRTMC_TASK_STREAMING_TEXT_CONTINUATION);
-	trtmc_text_continuation_request_v1 request = {{TRTMC_TEXT_UTF8, {.text = sv(prefix)}}};
-	if (!EXPECT(api->start(model, &request, config, &s, &err), TRTMC_OK, NULL)) exit(1);
-	return s;
+trtmc_config_entry_v1 set_f64(const char* name, double v) {
+	return (trtmc_config_entry_v1){sv(name), {TRTMC_CONFIG_F64, {.f64 = v}}};
+}
+trtmc_config_entry_v1 set_bool(const char* name, uint32_t v) {
+	return (trtmc_config_entry_v1){sv(name), {TRTMC_CONFIG_BOOL, {.boolean = v}}};
+}
+trtmc_config_entry_v1 set_text(const char* name, const char* v) {
+	return (trtmc_config_entry_v1){sv(name), {TRTMC_CONFIG_STRING, {.string = sv(v)}}};
 }
 
 static void check_nothing_left(const char* after) {
 	trtmc_reference_counts c;
 	trtmc_reference_live(&c);
 	if (c.models || c.results || c.errors || c.bundles || c.streams)
-		printf("after %s: %d models, %d results, %d errors, %d bundles, %d streams live\n", after, (int)c.models, (int)c.results, (int)c.errors, (int)c.bundles, (int)c.streams);
+		printf("after %s: %d models, %d results, %d errors, %d bundles, %d streams live\n", after, (int)c.models,
+			(int)c.results, (int)c.errors, (int)c.bundles, (int)c.streams);
 	CHECK(c.models == 0 && c.results == 0 && c.errors == 0 && c.bundles == 0 && c.streams == 0);
 }
 
@@ -97,9 +90,18 @@ int main(int argc, char** argv) {
 	} tests[] = {
 		{"memory", test_memory}, /* first, so that building the language model is part of it */
 		{"internals", test_internals},
-		{"core", test_core}, {"bundles", test_bundles}, {"config", test_config}, {"text", test_text}, {"stream", test_stream},
-		{"chat", test_chat}, {"relevance", test_relevance}, {"embedding", test_embedding}, {"video", test_video},
-		{"faults", test_faults}, {"hooks", test_hooks}, {"memory", test_memory},
+		{"core", test_core},
+		{"bundles", test_bundles},
+		{"config", test_config},
+		{"text", test_text},
+		{"stream", test_stream},
+		{"chat", test_chat},
+		{"relevance", test_relevance},
+		{"embedding", test_embedding},
+		{"video", test_video},
+		{"faults", test_faults},
+		{"hooks", test_hooks},
+		{"memory", test_memory},
 	};
 	if (argc != 3) return 2;
 	bundles = argv[2];

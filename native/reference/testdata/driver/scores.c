@@ -20,7 +20,8 @@ static void test_refusals(trtmc_model* m) {
 	const trtmc_text_pair_to_relevance_api_v1* pairs = table(m, TRTMC_TASK_TEXT_PAIR_TO_RELEVANCE);
 	trtmc_string_view one = {NULL, 4};
 	trtmc_result* r = (trtmc_result*)m;
-	trtmc_text_query_documents_to_relevance_request_v1 q = {sv("q"), {NULL, 2}}, bad_text = {sv("q"), {&one, 1}}, bad_query = {{NULL, 2}, {NULL, 0}}, none = {sv("q"), {NULL, 0}};
+	trtmc_text_query_documents_to_relevance_request_v1 q = {sv("q"), {NULL, 2}}, bad_text = {sv("q"), {&one, 1}},
+													   bad_query = {{NULL, 2}, {NULL, 0}}, none = {sv("q"), {NULL, 0}};
 	trtmc_text_pair_to_relevance_request_v1 p = {sv("q"), one};
 	CHECK(api->run(m, &q, NULL, &r, NULL) == TRTMC_INVALID_ARGUMENT && !r);
 	EXPECT(api->run(m, NULL, NULL, &r, &err), TRTMC_INVALID_ARGUMENT, "NULL");
@@ -61,7 +62,8 @@ void test_relevance(void) {
 	test_long(m);
 	const trtmc_text_query_documents_to_relevance_api_v1* api = table(m, TRTMC_TASK_TEXT_QUERY_DOCUMENTS_TO_RELEVANCE);
 	const char* query = "who planted the garden of Eden?";
-	const char* texts[5] = {"The Lord God planted a garden eastward in Eden.", "", "Alice went down the rabbit-hole.", "GARDEN garden garden", "planted"};
+	const char* texts[5] = {"The Lord God planted a garden eastward in Eden.", "", "Alice went down the rabbit-hole.",
+		"GARDEN garden garden", "planted"};
 	trtmc_string_view documents[5], reversed[5];
 	for (int i = 0; i < 5; i++) documents[i] = reversed[4 - i] = sv(texts[i]);
 	trtmc_text_query_documents_to_relevance_request_v1 q = {sv(query), {documents, 5}}, p = {sv(query), {reversed, 5}};

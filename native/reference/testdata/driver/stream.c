@@ -24,7 +24,8 @@ static trtmc_text_stream_event_view_v1 read_event(trtmc_text_stream* s, trtmc_re
 static void test_whole(trtmc_model* m) {
 	trtmc_error* err;
 	trtmc_text_result_view_v1 want;
-	trtmc_result *whole = continue_text(m, "It was the best", CONFIG(set_i64("top_k", 30), set_i64("seed", 3)), &want), *r;
+	trtmc_result *whole = continue_text(m, "It was the best", CONFIG(set_i64("top_k", 30), set_i64("seed", 3)), &want),
+				 *r;
 	trtmc_text_stream* s = start_text(m, "It was the best", CONFIG(set_i64("top_k", 30), set_i64("seed", 3)));
 	char text[8000];
 	size_t size = 0, tokens = 0;
@@ -39,7 +40,8 @@ static void test_whole(trtmc_model* m) {
 			continue;
 		}
 		CHECK(v.kind == TRTMC_STREAM_COMPLETE && v.text_delta.size == 0 && v.token_ids.size == 0);
-		CHECK(equal(v.final_result.text, want.text) && v.final_result.token_ids.size == want.token_ids.size && v.final_result.decode_ms > 0);
+		CHECK(equal(v.final_result.text, want.text) && v.final_result.token_ids.size == want.token_ids.size &&
+			v.final_result.decode_ms > 0);
 		core->result_release(r);
 		break;
 	}

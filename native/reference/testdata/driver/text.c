@@ -56,10 +56,13 @@ static void test_sampling(trtmc_model* m) {
 	CHECK(equal(a.text, b.text) && !equal(a.text, c.text) && !equal(a.text, d.text));
 	for (int i = 0; i < 4; i++) core->result_release(r[i]);
 	r[0] = continue_text(m, "It was the", NULL, &a);
-	CHECK(equal(a.text, (r[1] = continue_text(m, "It was the", CONFIG(set_text("generation_mode", "greedy"), set_i64("top_k", 50)), &b), b.text)));
+	CHECK(equal(a.text,
+		(r[1] = continue_text(m, "It was the", CONFIG(set_text("generation_mode", "greedy"), set_i64("top_k", 50)), &b),
+			b.text)));
 	r[2] = continue_text(m, "It was the", CONFIG(set_f64("top_p", 1e-9), set_i64("top_k", 0), set_i64("seed", 5)), &c);
 	CHECK(equal(a.text, c.text));
-	r[3] = continue_text(m, "It was the", CONFIG(set_f64("min_p", 1), set_text("generation_mode", "sample"), set_i64("seed", 5)), &d);
+	r[3] = continue_text(
+		m, "It was the", CONFIG(set_f64("min_p", 1), set_text("generation_mode", "sample"), set_i64("seed", 5)), &d);
 	CHECK(d.token_ids.size > 0 && d.setup_ms > 0 && d.decode_ms > 0);
 	for (int i = 0; i < 4; i++) core->result_release(r[i]);
 }
@@ -75,7 +78,8 @@ static void test_stops(trtmc_model* m) {
 	/* These words end a sonnet, and so the greedy continuation of them ends by itself. */
 	r = continue_text(m, "So long lives this, and this gives life to", NULL, &v);
 	CHECK(equal(v.text, sv(" thee.\n")) && v.token_ids.size == 3);
-	trtmc_result* q = continue_text(m, "So long lives this, and this gives life to", CONFIG(set_i64("min_tokens", 20)), &w);
+	trtmc_result* q = continue_text(
+		m, "So long lives this, and this gives life to", CONFIG(set_i64("min_tokens", 20)), &w);
 	CHECK(w.token_ids.size >= 20);
 	core->result_release(r);
 	core->result_release(q);
@@ -102,7 +106,8 @@ static void test_stops(trtmc_model* m) {
 	r = continue_text(m, "In the beginning God created", CONFIG(mix, set_i64("max_new_tokens", 3)), &v);
 	CHECK(equal(v.text, sv(" the heaven and")));
 	core->result_release(r);
-	r = continue_text(m, "\\boxed{1}", CONFIG(set_bool("stop_on_boxed_answer", 1), set_bool("use_chat_template", 1)), &v);
+	r = continue_text(
+		m, "\\boxed{1}", CONFIG(set_bool("stop_on_boxed_answer", 1), set_bool("use_chat_template", 1)), &v);
 	CHECK(v.token_ids.size > 0);
 	core->result_release(r);
 }
@@ -116,7 +121,8 @@ static void test_context(trtmc_model* m) {
 	for (int i = 0; i < 1000; i++) n += (size_t)snprintf(text + n, sizeof text - n, " people");
 	trtmc_text_continuation_request_v1 q = {{TRTMC_TEXT_UTF8, {.text = {text, n}}}};
 	trtmc_result* r = (trtmc_result*)m;
-	EXPECT(api->run(m, &q, NULL, &r, &err), TRTMC_INVALID_ARGUMENT, "context length exceeded: the prompt has 1000 tokens and max_new_tokens is 64, together 1064; the limit is 1024");
+	EXPECT(api->run(m, &q, NULL, &r, &err), TRTMC_INVALID_ARGUMENT,
+		"context length exceeded: the prompt has 1000 tokens and max_new_tokens is 64, together 1064; the limit is 1024");
 	CHECK(!r);
 	q.prefix.as.text.size = 7 * 960; /* exactly full */
 	EXPECT(api->run(m, &q, CONFIG(set_i64("max_new_tokens", 64)), &r, &err), TRTMC_OK, NULL);

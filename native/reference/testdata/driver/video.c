@@ -4,7 +4,8 @@
 
 #include "driver.h"
 
-static trtmc_result* make(trtmc_model* m, const char* prompt, trtmc_f32_view latents, const trtmc_config_view_v1* config, trtmc_video_result_view_v1* v) {
+static trtmc_result* make(trtmc_model* m, const char* prompt, trtmc_f32_view latents,
+	const trtmc_config_view_v1* config, trtmc_video_result_view_v1* v) {
 	trtmc_error* err;
 	trtmc_result* r = NULL;
 	const trtmc_text_to_video_api_v1* api = table(m, TRTMC_TASK_TEXT_TO_VIDEO);
@@ -27,7 +28,8 @@ static uint64_t clip(trtmc_model* m, const char* prompt, const trtmc_config_view
 static void test_layout(trtmc_model* m) {
 	trtmc_video_result_view_v1 v;
 	trtmc_result* r = make(m, "a red ship", no_latents, NULL, &v);
-	CHECK(v.frame_count == 9 && v.timestamps_seconds.size == 9 && v.conditioned_prefix_frames == 0 && v.inference_ms > 0 && v.setup_ms >= 0);
+	CHECK(v.frame_count == 9 && v.timestamps_seconds.size == 9 && v.conditioned_prefix_frames == 0 &&
+		v.inference_ms > 0 && v.setup_ms >= 0);
 	for (uint64_t i = 0; i < v.frame_count; i++) {
 		const trtmc_image_result_view_v1* f = &v.frames[i];
 		CHECK(f->width == 128 && f->height == 96 && f->channels == 3 && f->pixel_count == 128 * 96 * 3);
@@ -52,7 +54,8 @@ static void test_settings(trtmc_model* m) {
 	CHECK(base != clip(m, "a red ship", CONFIG(set_text("negative_prompt", "rain"))));
 	CHECK(base != clip(m, "a red ship", CONFIG(set_f64("fps", 24))));
 	trtmc_video_result_view_v1 v;
-	trtmc_result* r = make(m, "", no_latents, CONFIG(set_i64("width", 17), set_i64("height", 33), set_i64("num_frames", 2)), &v);
+	trtmc_result* r = make(
+		m, "", no_latents, CONFIG(set_i64("width", 17), set_i64("height", 33), set_i64("num_frames", 2)), &v);
 	CHECK(v.frame_count == 2 && v.frames[1].width == 17 && v.frames[1].height == 33);
 	core->result_release(r);
 }
@@ -64,7 +67,8 @@ static void test_latents(trtmc_model* m) {
 	for (int i = 0; i < N; i++) latents[i] = (float)i / N;
 	trtmc_config_view_v1* config = CONFIG(set_i64("width", 32), set_i64("height", 16), set_i64("num_frames", 2));
 	trtmc_video_result_view_v1 v, w;
-	trtmc_result *a = make(m, "x", (trtmc_f32_view){latents, N}, config, &v), *b = make(m, "x", no_latents, config, &w), *r = NULL;
+	trtmc_result *a = make(m, "x", (trtmc_f32_view){latents, N}, config, &v), *b = make(m, "x", no_latents, config, &w),
+				 *r = NULL;
 	CHECK(memcmp(v.frames[0].pixels, w.frames[0].pixels, v.frames[0].pixel_count * sizeof(float)) != 0);
 	core->result_release(a);
 	core->result_release(b);
@@ -97,14 +101,17 @@ static void test_refusals(trtmc_model* m) {
 		{CONFIG(set_i64("width", 2000000000), set_i64("height", 2000000000)), "pixels in a clip"},
 		{CONFIG(set_i64("num_frames", 2000000000)), "pixels in a clip"},
 	};
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) EXPECT(api->run(m, &q, rows[i].config, &r, &err), TRTMC_INVALID_CONFIG, rows[i].text);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		EXPECT(api->run(m, &q, rows[i].config, &r, &err), TRTMC_INVALID_CONFIG, rows[i].text);
 }
 
 static void test_batch(trtmc_model* m) {
 	trtmc_error* err;
 	const trtmc_batch_text_to_video_api_v1* api = table(m, TRTMC_TASK_BATCH_TEXT_TO_VIDEO);
-	trtmc_config_view_v1 *small = CONFIG(set_i64("num_frames", 2)), *unknown = CONFIG(set_i64("nope", 1)), wire = {NULL, 1};
-	trtmc_batch_text_to_video_item_v1 items[2] = {{{sv("one"), {NULL, 0}}, {NULL, 0}}, {{sv("two"), {NULL, 0}}, *small}};
+	trtmc_config_view_v1 *small = CONFIG(set_i64("num_frames", 2)), *unknown = CONFIG(set_i64("nope", 1)),
+						 wire = {NULL, 1};
+	trtmc_batch_text_to_video_item_v1 items[2] = {
+		{{sv("one"), {NULL, 0}}, {NULL, 0}}, {{sv("two"), {NULL, 0}}, *small}};
 	trtmc_batch_text_to_video_request_v1 q = {items, 2}, none = {items, 0}, broken = {NULL, 1};
 	trtmc_result* r = (trtmc_result*)m;
 	uint64_t count = 9;

@@ -37,10 +37,14 @@ int main(int argc, char** argv) {
 	trtmc_model* model;
 	const trtmc_api_header *text, *stream;
 	if (core->model_load((trtmc_string_view){argv[2], strlen(argv[2])}, NULL, &model, &error)) return 3;
-	if (core->model_get_task_api(model, (trtmc_string_view){TRTMC_TASK_TEXT_CONTINUATION, 17}, 1, 0, &text, &error)) return 4;
-	if (core->model_get_task_api(model, (trtmc_string_view){TRTMC_TASK_STREAMING_TEXT_CONTINUATION, 27}, 1, 0, &stream, &error)) return 5;
+	if (core->model_get_task_api(model, (trtmc_string_view){TRTMC_TASK_TEXT_CONTINUATION, 17}, 1, 0, &text, &error))
+		return 4;
+	if (core->model_get_task_api(
+			model, (trtmc_string_view){TRTMC_TASK_STREAMING_TEXT_CONTINUATION, 27}, 1, 0, &stream, &error))
+		return 5;
 	print("task", text, sizeof(trtmc_text_continuation_api_v1));
-	print("stream", &((const trtmc_streaming_text_continuation_api_v1*)stream)->stream_api->header, sizeof(trtmc_text_stream_api_v1));
+	print("stream", &((const trtmc_streaming_text_continuation_api_v1*)stream)->stream_api->header,
+		sizeof(trtmc_text_stream_api_v1));
 	printf("run %s\n", ((const trtmc_text_continuation_api_v1*)text)->run ? "there" : "missing");
 	core->model_release(model);
 	return 0;
