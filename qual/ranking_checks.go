@@ -8,10 +8,10 @@ import (
 
 // The kinds of finding that only ranking workloads have; each fails one check.
 const (
-	KindScores   Kind = "scores_differ"      // HTTP and the direct Task call do not agree
-	KindPermuted Kind = "permutation_differ" // permuted passages do not have permuted scores
-	KindDirect   Kind = "direct_call_wrong"  // the direct call is missing or was made in another way than serving's
-	KindLengths  Kind = "lengths_differ"     // the server took something else than was offered, or the pins are not true
+	KindScores   Kind = "scores_differ"          // HTTP and the direct Task call do not agree
+	KindPermuted Kind = "permuted_scores_differ" // permuted passages do not have permuted scores
+	KindDirect   Kind = "direct_call_wrong"      // the direct call is missing or was made in another way than serving's
+	KindLengths  Kind = "lengths_differ"         // the server took something else than was offered, or the pins are not true
 )
 
 // Compared says how many of the requests that could be compared were equal.

@@ -35,7 +35,7 @@ type ScoreKindCount struct {
 	Count int    `json:"count"`
 }
 
-// rankings makes the ranking part of a report and its checks, and adds what it found to findings.
+// ranking makes the ranking part of a report and its checks, and returns what it found.
 func (j *judge) ranking(name string, m *RankingManifest) (*RankingReport, []Finding, error) {
 	e, err := j.gatherRanking(name, m)
 	if err != nil {
