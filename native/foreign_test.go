@@ -25,7 +25,7 @@ func foreignLibrary(t *testing.T, flags ...string) string {
 		cxx = "c++"
 	}
 	return built.get(t, "foreign "+strings.Join(flags, " "), func(out string) {
-		args := append(flags, "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Iinternal/cabi", "-o", out, filepath.Join("testdata", "foreign", "runtime.cc"))
+		args := append(append(flags, foreignFlags...), "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Iinternal/cabi", "-o", out, filepath.Join("testdata", "foreign", "runtime.cc"))
 		said, err := exec.Command(cxx, args...).CombinedOutput()
 		require.NoError(t, err, "%s", said)
 	})

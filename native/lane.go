@@ -86,5 +86,5 @@ func (l *lane) close(release func()) {
 }
 
 func closed(id task.ID) error {
-	return &task.Error{Op: "enter", Task: id, Detail: "the model is closed", Err: task.ErrClosed}
+	return &task.Error{Op: "call", Task: id, Detail: "the model is closed", Err: task.ErrClosed}
 }

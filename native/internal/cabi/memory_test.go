@@ -3,6 +3,7 @@
 package cabi
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -92,4 +93,13 @@ func TestErrorsSayWhat(t *testing.T) {
 	} {
 		require.EqualError(t, err, want)
 	}
+}
+
+func TestTimestampsAreFiniteAndDoNotDecrease(t *testing.T) {
+	require.NoError(t, checkTimestamps("run", nil, 3))
+	require.NoError(t, checkTimestamps("run", []float64{0, 0, 1}, 3))
+	require.ErrorContains(t, checkTimestamps("run", []float64{0, 1}, 3), "2 timestamps for 3 frames")
+	require.ErrorContains(t, checkTimestamps("run", []float64{0, 2, 1}, 3), "timestamp 2 is 1 s")
+	require.Error(t, checkTimestamps("run", []float64{math.NaN()}, 1))
+	require.Error(t, checkTimestamps("run", []float64{0, math.Inf(1)}, 2))
 }

@@ -1,0 +1,5 @@
+//go:build cgo && !asan
+
+package native_test
+
+var foreignFlags []string
