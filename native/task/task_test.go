@@ -68,8 +68,10 @@ func TestErrorIsOneLineAndMatchesItsClass(t *testing.T) {
 // mock declares one Task and has the wrong type for another.
 type mock struct{}
 
-func (mock) Info() task.Info { return task.Info{Tasks: []task.Decl{{ID: task.TextToEmbedding, Major: 1}}} }
-func (mock) Close() error    { return nil }
+func (mock) Info() task.Info {
+	return task.Info{Tasks: []task.Decl{{ID: task.TextToEmbedding, Major: 1}}}
+}
+func (mock) Close() error { return nil }
 func (mock) Lookup(id task.ID) (any, error) {
 	if id == task.TextToEmbedding {
 		return "no embedder", nil
@@ -100,7 +102,9 @@ func (s strip) Frame(i int) (task.Frame, error) {
 }
 
 func TestCopiedFramesAreTheCallersOwn(t *testing.T) {
-	frame := func(v float32) task.Frame { return task.Frame{Pixels: []float32{v, v}, Height: 1, Width: 2, Channels: 1} }
+	frame := func(v float32) task.Frame {
+		return task.Frame{Pixels: []float32{v, v}, Height: 1, Width: 2, Channels: 1}
+	}
 	clip := strip{frame(1), frame(2)}
 	frames, err := task.CopyFrames(clip)
 	require.NoError(t, err)
