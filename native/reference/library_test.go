@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -15,6 +16,9 @@ import (
 // library builds the shared library by the command of the package comment, with more flags, and returns its path.
 func library(t *testing.T, flags ...string) string {
 	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the ABI's shared library is specified for Linux")
+	}
 	doc, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	command := regexp.MustCompile(`(?m)^//\tcc (.* -o) (libtrtmc_c\.so\.1) (native/reference/\*\.c) (.*)$`).FindStringSubmatch(string(doc))

@@ -65,7 +65,7 @@ bool trf_call_begin(trf_call* call, trtmc_model* model, trf_task_id task, struct
 }
 
 bool trf_call_spend(trf_call* call, double ns) {
-	call->due += (int64_t)ns;
+	call->due += ns < 1e18 ? (int64_t)ns : (int64_t)1e18; /* 31 years: no instant that matters, and no overflow */
 	if (call->stream) return trf_stream_wait_until(call->stream, call->due);
 	trf_sleep_until(call->due);
 	return true;
