@@ -1,10 +1,6 @@
 package qual
 
-import (
-	"cmp"
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // The kinds of finding that only ranking workloads have; each fails one check.
 const (
@@ -160,36 +156,13 @@ func (e *rankingEvidence) checks(identity RankingIdentity) []Check {
 		out[0].Held, out[0].Detail = false, "no measured request completed, so nothing was compared"
 	}
 	if e.m.Load.Loop == ClosedLoop {
-		out = append(out, e.concurrencyCheck())
+		var busy []busySpan
+		for _, r := range e.order {
+			if r.sent != 0 && !r.warmup {
+				busy = append(busy, busySpan{r.sent, r.ended})
+			}
+		}
+		out = append(out, concurrencyCheck(e.name, busy, e.m.Load.Concurrency))
 	}
 	return out
-}
-
-// concurrencyCheck holds when a closed loop had no more requests under way than it was asked for.
-func (e *rankingEvidence) concurrencyCheck() Check {
-	c := Check{Name: "the closed loop kept its concurrency", Workload: e.name}
-	type event struct {
-		at   int64
-		step int
-	}
-	var events []event
-	for _, r := range e.order {
-		if r.sent != 0 && !r.warmup {
-			events = append(events, event{r.sent, 1}, event{r.ended, -1})
-		}
-	}
-	// An end and a start in one instant do not overlap.
-	slices.SortFunc(events, func(a, b event) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step)) })
-	now, most := 0, 0
-	for _, ev := range events {
-		now += ev.step
-		most = max(most, now)
-	}
-	limit := e.m.Load.Concurrency
-	c.Held = most > 0 && most <= limit
-	c.Detail = fmt.Sprintf("at most %d requests under way, asked for were %d", most, limit)
-	if most == 0 {
-		c.Detail = "nothing was sent"
-	}
-	return c
 }

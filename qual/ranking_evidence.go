@@ -1,13 +1,10 @@
 package qual
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 
 	"github.com/trtmc-go/trtmc/ranking"
@@ -89,30 +86,12 @@ func (e *rankingEvidence) offers(file string, warmup bool) error {
 
 // lines reads a file of the workload's folder line by line; a bad line is a finding.
 func (e *rankingEvidence) lines(file string, take func(line []byte) error) error {
-	rel := workloadPath(e.name, file)
 	if file == DirectFile && !e.directMade() {
 		return nil
 	}
-	f, err := e.j.open(rel)
-	if f == nil {
-		return err
-	}
-	defer f.Close()
-	scan := bufio.NewScanner(f)
-	scan.Buffer(nil, trace.MaxLine)
-	n := 0
-	for scan.Scan() {
-		n++
-		if err := take(scan.Bytes()); err != nil {
-			e.findings = append(e.findings, Finding{Kind: KindBadLine, Workload: e.name, Detail: fmt.Sprintf("%s:%d: %v", rel, n, err)})
-		}
-	}
-	if err := scan.Err(); errors.Is(err, bufio.ErrTooLong) {
-		e.findings = append(e.findings, Finding{Kind: KindBadLine, Workload: e.name, Detail: fmt.Sprintf("%s:%d: longer than %d bytes", rel, n+1, trace.MaxLine)})
-	} else if err != nil {
-		return fmt.Errorf("read %s: %w", rel, err)
-	}
-	return nil
+	found, err := e.j.eachLine(e.name, file, take)
+	e.findings = append(e.findings, found...)
+	return err
 }
 
 func (e *rankingEvidence) takePinned(line []byte) error {
@@ -143,71 +122,37 @@ func (e *rankingEvidence) takeDirect(line []byte) error {
 	return nil
 }
 
-// rows takes the client's rows. Bad lines are the ledger's findings already.
+// rows takes the client's rows; the first of a request counts, as in the ledger.
 func (e *rankingEvidence) rows() error {
-	return e.read(workloadPath(e.name, ClientFile), func(f *os.File) error {
-		rows := trace.NewRowReader(f, ClientFile)
-		for rows.Scan() {
-			row, _ := rows.Row()
-			if row == nil || e.by[row.RequestID] == nil || e.by[row.RequestID].sent != 0 {
-				continue
-			}
-			r := e.by[row.RequestID]
-			r.sent, r.ended, r.lastByte = row.SentNS, row.EndedNS, row.LastByteNS
-			if row.Result == trace.ResultOK {
-				r.answer = row.Response
-			}
+	return e.j.eachRow(e.name, func(row *trace.Row) {
+		r := e.by[row.RequestID]
+		if r == nil || r.sent != 0 {
+			return
 		}
-		return rows.Err()
+		r.sent, r.ended, r.lastByte = row.SentNS, row.EndedNS, row.LastByteNS
+		if row.Result == trace.ResultOK {
+			r.answer = row.Response
+		}
 	})
 }
 
-// records takes the server's records. Bad lines are the ledger's findings already.
+// records takes the server's records.
 func (e *rankingEvidence) records() error {
-	return e.read(RecordsFile, func(f *os.File) error {
-		records := record.NewReader(f, RecordsFile)
-		for records.Scan() {
-			rec, _ := records.Entry()
-			if rec == nil || e.by[rec.RequestID] == nil {
-				continue
-			}
-			e.by[rec.RequestID].record = rec
+	return e.j.eachRecord(func(rec *record.Record) {
+		if r := e.by[rec.RequestID]; r != nil {
+			r.record = rec
 		}
-		return records.Err()
 	})
-}
-
-// read opens a file that the ledger has read before; that it is missing has been said then.
-func (e *rankingEvidence) read(rel string, from func(*os.File) error) error {
-	f, err := os.Open(filepath.Join(e.j.dir, filepath.FromSlash(rel)))
-	if os.IsNotExist(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return from(f)
 }
 
 // bundle is the digest of the bundle that was served under the workload's model; empty when the run does not know it.
-func (e *rankingEvidence) bundle() string {
-	for _, b := range e.j.run.Bundles {
-		if b.Model == e.m.Request.Model {
-			return b.SHA256
-		}
-	}
-	return ""
-}
+func (e *rankingEvidence) bundle() string { return e.j.bundleOf(e.m.Request.Model).SHA256 }
 
 // directMade reports whether the run could make direct Task calls: without a bundle there is nothing to call.
 func (e *rankingEvidence) directMade() bool { return e.bundle() != "" }
 
 // completed reports whether both sides say that the request completed.
-func (e *rankingEvidence) completed(r *rankedRequest) bool {
-	i := e.j.ledger.ids.find(r.id)
-	return i >= 0 && e.j.ledger.entries.at(i).outcome == completed
-}
+func (e *rankingEvidence) completed(r *rankedRequest) bool { return e.j.completed(r.id) }
 
 // span is the time from the first sending to the last answer of the measured requests that completed, in seconds.
 func (e *rankingEvidence) span() float64 {
