@@ -35,5 +35,8 @@
 // cannot be stopped and holds an OS thread until the native side returns. A stream holds the model until it returns: a
 // receiver must not call the same model, nor close it, from inside.
 //
+// A call that waits inside the native side holds its slot of the Go scheduler for up to 10 ms. A server with few CPUs
+// should raise GOMAXPROCS by its number of lanes, as examples/serve does, or arrivals wait for those slots.
+//
 // A runtime that lets an exception or a signal out of a call ends the process; no Go code can prevent that.
 package native
