@@ -24,7 +24,10 @@ func (w WorkloadReport) doubts() []string {
 	for _, text := range w.Ranking.doubts() {
 		add(text)
 	}
-	if w.Tokens.Unknown > 0 && w.Ranking == nil {
+	for _, text := range w.Video.doubts() {
+		add(text)
+	}
+	if w.Tokens.Unknown > 0 && w.isText() {
 		add(fmt.Sprintf("the token count of %d completed requests is unknown", w.Tokens.Unknown))
 	}
 	if w.Warmup.Offered > 0 && w.Warmup.Completed == 0 {

@@ -30,10 +30,9 @@ func Judge(dir string) (*Report, error) {
 		report.Notice = ReferenceNotice
 	}
 	report.Evidence = j.seal()
-	manifests, rankings := map[string]*trace.Manifest{}, map[string]*RankingManifest{}
+	prepared := map[string]manifests{}
 	for _, w := range run.Workloads {
-		manifests[w.Name] = j.offer(w)
-		rankings[w.Name] = j.offerRanking(w)
+		prepared[w.Name] = manifests{j.offer(w), j.offerRanking(w), j.offerVideo(w)}
 	}
 	for _, w := range run.Workloads {
 		if err := j.rows(w.Name); err != nil {
@@ -47,19 +46,11 @@ func Judge(dir string) (*Report, error) {
 	account, _ := j.ledger.Close()
 	report.Findings = append([]Finding{}, account.Findings...)
 	for _, w := range account.Workloads {
-		out := workloadReport(w, manifests[w.Name])
-		j.checks = append(j.checks, accountingCheck(w))
-		if !slices.Contains(j.ledger.closed, w.Name) {
-			j.checks = append(j.checks, fidelityCheck(w, run.MaxLatenessMS))
+		out, found, err := j.workload(w, prepared[w.Name])
+		if err != nil {
+			return nil, err
 		}
-		if m := rankings[w.Name]; m != nil {
-			var found []Finding
-			if out.Ranking, found, err = j.ranking(w.Name, m); err != nil {
-				return nil, err
-			}
-			out.Manifest = nil // the ranking part has its own
-			report.Findings = append(report.Findings, found...)
-		}
+		report.Findings = append(report.Findings, found...)
 		report.Workloads[w.Name] = out
 	}
 	sortFindings(report.Findings)
@@ -67,6 +58,32 @@ func Judge(dir string) (*Report, error) {
 	j.checks = append(j.checks, exitCheck(run))
 	j.finish(report)
 	return report, nil
+}
+
+// manifests are those of one workload, each nil when there is none of its kind.
+type manifests struct {
+	trace   *trace.Manifest
+	ranking *RankingManifest
+	video   *VideoManifest
+}
+
+// workload makes the report of one workload, with the part that its kind has, and the findings of that part.
+func (j *judge) workload(w Workload, m manifests) (out WorkloadReport, found []Finding, err error) {
+	out = workloadReport(w, m.trace)
+	j.checks = append(j.checks, accountingCheck(w))
+	if !slices.Contains(j.ledger.closed, w.Name) {
+		j.checks = append(j.checks, fidelityCheck(w, j.run.MaxLatenessMS))
+	}
+	// These parts have manifests of their own.
+	switch {
+	case m.ranking != nil:
+		out.Manifest = nil
+		out.Ranking, found, err = j.ranking(w.Name, m.ranking)
+	case m.video != nil:
+		out.Manifest = nil
+		out.Video, found, err = j.video(w.Name, m.video)
+	}
+	return out, found, err
 }
 
 // judge is one judging under way.

@@ -39,9 +39,12 @@ func (p *page) workload(w WorkloadReport) {
 			all.Samples, all.NotReached, all.P50, all.P90, all.P99)
 	}
 	p.outcomes(w)
-	if w.Ranking != nil {
+	switch {
+	case w.Ranking != nil:
 		p.ranking(w)
-	} else {
+	case w.Video != nil:
+		p.video(w)
+	default:
 		p.prepared(w.Manifest)
 	}
 	p.overTime(w.OverTime)
@@ -74,7 +77,7 @@ func (p *page) outcomes(w WorkloadReport) {
 	p.line("%d server records for %d measured requests (%d of them refused, %d requests recorded more than once). "+
 		"Queue depth met on arrival: mean %s, deepest %d. Requests under way at once: at most %d. Requests that left, and that arrived, after one that was due later: %d, %d.",
 		w.Attempts.Records, w.Measured.Offered, w.Attempts.Rejected, w.Attempts.Retried, w.Queue.Mean, w.Queue.Max, w.Lateness.MaxInFlight, w.Lateness.SendSwaps, w.Lateness.ArrivalSwaps)
-	if w.Ranking == nil {
+	if w.isText() {
 		p.line("Tokens completed: %d over %d requests; unknown for %d.", w.Tokens.Completion, w.Tokens.Known, w.Tokens.Unknown)
 	}
 	if len(w.Causes) > 0 {

@@ -73,7 +73,7 @@ func settleWithoutRecord(client ClientSide) Settlement {
 	switch client.Result {
 	case trace.ResultNotSent:
 		return Settlement{Outcome: record.Failed, Cause: client.notSent()}
-	case trace.ResultOK, trace.ResultHTTPError, trace.ResultStreamError, trace.ResultStreamTruncated, trace.ResultBadResponse:
+	case trace.ResultOK, trace.ResultHTTPError, trace.ResultStreamError, trace.ResultStreamTruncated, trace.ResultBadResponse, trace.ResultJobFailed:
 		return Settlement{record.Failed, CauseNoRecord, client.words() + " at the client, no server record"}
 	}
 	// The connection broke or the client gave up: the request may never have reached a server that could record it.

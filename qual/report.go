@@ -57,7 +57,11 @@ type WorkloadReport struct {
 	Workload
 	Manifest *trace.Manifest `json:"manifest"`          // nil when it cannot be read or is one of another kind
 	Ranking  *RankingReport  `json:"ranking,omitempty"` // of a ranking workload
+	Video    *VideoReport    `json:"video,omitempty"`   // of a video workload
 }
+
+// isText reports whether the workload is one of text requests, which have tokens.
+func (w WorkloadReport) isText() bool { return w.Ranking == nil && w.Video == nil }
 
 // Held returns an error that names the failed checks, or nil when every check held.
 func (r *Report) Held() error {
