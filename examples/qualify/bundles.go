@@ -47,6 +47,9 @@ func faults() map[string]bundleFault {
 		"load-error":     {textTrace, reference.Fault{Kind: reference.FaultLoad}},
 		"ranking-error":  {qual.RankingWorkload, reference.Fault{Kind: reference.FaultError}},
 		"nan-score":      {qual.RankingWorkload, reference.Fault{Kind: reference.FaultNaNScore}},
+		"video-error":    {qual.VideoWorkload, reference.Fault{Kind: reference.FaultFailEvery, Every: 3}},
+		"no-frames":      {qual.VideoWorkload, reference.Fault{Kind: reference.FaultZeroFrames}},
+		"nan-frame":      {qual.VideoWorkload, reference.Fault{Kind: reference.FaultNaNFrame}},
 		"short-scores":   {qual.RankingWorkload, reference.Fault{Kind: reference.FaultShortScores}},
 	}
 }

@@ -48,6 +48,14 @@ type settings struct {
 	rankingSpacing     string
 	rankingLanes       int
 
+	videoPrompts     string
+	videoCount       int
+	videoWarmup      int
+	videoConcurrency int
+	videoLanes       int
+	videoPoll        time.Duration
+	videoTimeout     time.Duration
+
 	lanes      int
 	queue      int
 	queueBytes int64
@@ -136,6 +144,13 @@ func (s *settings) define(fs *flag.FlagSet, workloads *string) {
 	fs.Float64Var(&s.rankingRate, "ranking-rate", 0, "ranking requests per second in an open loop; 0: closed loop")
 	fs.StringVar(&s.rankingSpacing, "ranking-spacing", "poisson", "gaps of the open ranking loop: "+strings.Join(spacings(), ", "))
 	fs.IntVar(&s.rankingLanes, "ranking-lanes", 2, "model handles for ranking")
+	fs.StringVar(&s.videoPrompts, "video-prompts", "", "`file` of prompts with settings (default: the embedded prompts)")
+	fs.IntVar(&s.videoCount, "video-count", 6, "clips to make; prompts are repeated when there are fewer")
+	fs.IntVar(&s.videoWarmup, "video-warmup", 1, "clips before them; counted apart")
+	fs.IntVar(&s.videoConcurrency, "video-concurrency", 2, "video jobs under way in a closed loop")
+	fs.IntVar(&s.videoLanes, "video-lanes", 1, "model handles for videos")
+	fs.DurationVar(&s.videoPoll, "video-poll", qual.DefaultVideoPoll, "time from an answer about a job to the next question")
+	fs.DurationVar(&s.videoTimeout, "video-timeout", qual.DefaultVideoTimeout, "client's limit for one job")
 	fs.IntVar(&s.queue, "queue", 256, "requests that may wait for a lane")
 	fs.Int64Var(&s.queueBytes, "queue-bytes", 64<<20, "bytes of waiting requests")
 	fs.DurationVar(&s.queueWait, "queue-wait", 10*time.Second, "longest wait for a lane")
@@ -177,6 +192,12 @@ func (s *settings) check() error {
 		{math.IsNaN(s.rankingRate) || s.rankingRate < 0 || s.rankingRate > 1e6, fmt.Sprintf("-ranking-rate %g: want requests per second, or 0 for a closed loop", s.rankingRate)},
 		{!slices.Contains(spacings(), s.rankingSpacing), fmt.Sprintf("-ranking-spacing %q: want one of %s", s.rankingSpacing, strings.Join(spacings(), ", "))},
 		{s.rankingLanes < 1, fmt.Sprintf("-ranking-lanes %d: want 1 or more", s.rankingLanes)},
+		{s.videoCount < 1, fmt.Sprintf("-video-count %d: want 1 or more", s.videoCount)},
+		{s.videoWarmup < 0, fmt.Sprintf("-video-warmup %d: want 0 or more", s.videoWarmup)},
+		{s.videoConcurrency < 1, fmt.Sprintf("-video-concurrency %d: want 1 or more", s.videoConcurrency)},
+		{s.videoLanes < 1, fmt.Sprintf("-video-lanes %d: want 1 or more", s.videoLanes)},
+		{s.videoPoll <= 0, fmt.Sprintf("-video-poll %v: want a time above 0", s.videoPoll)},
+		{s.videoTimeout <= 0, fmt.Sprintf("-video-timeout %v: want a time above 0", s.videoTimeout)},
 		{s.queue < 0, fmt.Sprintf("-queue %d: want 0 or more", s.queue)},
 		{s.queueBytes < 0, fmt.Sprintf("-queue-bytes %d: want 0 or more", s.queueBytes)},
 		{s.queueWait <= 0, fmt.Sprintf("-queue-wait %v: want a time above 0", s.queueWait)},

@@ -56,6 +56,10 @@ func allWorkloads() []workload {
 			name: qual.RankingWorkload, tasks: []task.ID{task.TextQueryDocumentsToRelevance}, lanes: func(set *settings) int { return set.rankingLanes },
 			model: "reference-ranker", bundle: "reference-ranking", reference: func(*settings) reference.Params { return reference.RankingParams() }, prepare: prepareRanking,
 		},
+		{
+			name: qual.VideoWorkload, tasks: []task.ID{task.TextToVideo}, lanes: func(set *settings) int { return set.videoLanes },
+			model: "reference-video", bundle: "reference-video", reference: videoParams, prepare: prepareVideo,
+		},
 	}
 }
 

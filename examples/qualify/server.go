@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -58,6 +59,7 @@ type inProcess struct {
 	procs   int // GOMAXPROCS as it was
 	records *countingSink
 	log     *os.File
+	videos  string // folder of jobs; empty: none
 	cancel  context.CancelFunc
 	served  chan error
 }
@@ -87,10 +89,7 @@ func (s *inProcess) start(set *settings, dir string, clock monotime.Clock) (*tar
 	if queue.Count == 0 {
 		queue.Count = -1 // no queue at all; 0 would be the default length
 	}
-	srv, err := serving.New(serving.Config{
-		Models: models, Records: s.records, Queue: queue, Grace: grace, Clock: clock,
-		Logger: slog.New(slog.NewJSONHandler(s.log, nil)),
-	})
+	jobs, err := s.videoOptions(t.models)
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +97,29 @@ func (s *inProcess) start(set *settings, dir string, clock monotime.Clock) (*tar
 	if err != nil {
 		return nil, err
 	}
+	srv, err := serving.New(serving.Config{
+		Models: models, Records: s.records, Queue: queue, Video: jobs, Grace: grace, Clock: clock,
+		Logger: slog.New(slog.NewJSONHandler(s.log, nil)),
+	})
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
 	t.base = "http://" + listener.Addr().String()
 	t.facts = qual.ServerFacts{InProcess: true, Lanes: all, QueueCount: set.queue, QueueBytes: set.queueBytes, QueueWaitMS: milliseconds(set.queueWait)}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel, s.served = cancel, make(chan error, 1)
 	go func() { s.served <- srv.Serve(ctx, listener) }()
 	return t, nil
+}
+
+// videoOptions gives the jobs of a video bundle a folder of their own, which lives as long as the server: the evidence
+// is what the client downloads.
+func (s *inProcess) videoOptions(bundles []served) (o serving.VideoOptions, err error) {
+	if slices.ContainsFunc(bundles, func(b served) bool { return b.serves([]task.ID{task.TextToVideo}) }) {
+		s.videos, err = os.MkdirTemp("", "qualify-videos-")
+		o.Dir = s.videos
+	}
+	return o, err
 }
 
 // loadAll loads every bundle and returns how many handles there are in all.
@@ -181,6 +197,9 @@ func (s *inProcess) close() error {
 		errs = append(errs, s.records.Close())
 	}
 	errs = append(errs, s.runtime.Close())
+	if s.videos != "" {
+		errs = append(errs, os.RemoveAll(s.videos))
+	}
 	runtime.GOMAXPROCS(s.procs)
 	if s.log != nil {
 		errs = append(errs, s.log.Close())
