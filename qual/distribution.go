@@ -75,6 +75,9 @@ type Distribution struct {
 	// OfAll is there where the samples are successes only: the same percentiles over all offered requests, those
 	// that never got there counted as slower than any.
 	OfAll *OfAll `json:"of_all,omitempty"`
+	// Curve is the shape: values at equal steps of rank from the smallest to the largest, at most 101; absent below 2
+	// samples.
+	Curve []Figure `json:"curve,omitempty"`
 }
 
 // OfAll are percentiles over all offered requests of which some never reached the end.
@@ -98,6 +101,7 @@ func distribution(values []float64) Distribution {
 		d.Min, d.Mean, d.Max = Figure(values[0]), Figure(sum/float64(len(values))), Figure(values[len(values)-1])
 	}
 	d.P50, d.P90, d.P99 = percentile(values, 0.50), percentile(values, 0.90), percentile(values, 0.99)
+	d.Curve = curve(values)
 	return d
 }
 

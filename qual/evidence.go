@@ -26,7 +26,7 @@ func Seal(dir string) ([]FileDigest, error) {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
-		if rel == RunFile || rel == ReportJSON || rel == ReportMD || strings.HasPrefix(rel, ".") {
+		if rel == RunFile || rel == ReportJSON || rel == ReportMD || rel == ReportHTML || strings.HasPrefix(rel, ".") {
 			return nil
 		}
 		digest, err := digestFile(dir, rel)

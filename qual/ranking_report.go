@@ -16,6 +16,10 @@ type RankingReport struct {
 	RequestsPerSecond Figure `json:"requests_per_second"`
 	PassagesPerSecond Figure `json:"passages_per_second"`
 	Passages          int64  `json:"passages"` // scored by completed requests
+	// PassagesOverTime counts those passages in windows of WindowSeconds from the first sending on, by when the answer
+	// was whole.
+	WindowSeconds    int   `json:"window_seconds"`
+	PassagesOverTime []int `json:"passages_over_time"`
 
 	PassagesPerRequest Distribution `json:"passages_per_request"` // offered
 	QueryWords         Distribution `json:"query_words"`          // offered
@@ -86,6 +90,7 @@ func (e *rankingEvidence) figures(out *RankingReport) {
 		out.SpanSeconds = Figure(span)
 		out.RequestsPerSecond, out.PassagesPerSecond = Figure(float64(done)/span), Figure(float64(out.Passages)/span)
 	}
+	out.WindowSeconds, out.PassagesOverTime = e.passagesOverTime()
 }
 
 // doubts says what the ranking figures cannot carry.

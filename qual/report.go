@@ -71,13 +71,20 @@ func (r *Report) Held() error {
 	return fmt.Errorf("checks that did not hold: %q", r.Verdict.Failed)
 }
 
-// Write writes report.json and report.md into a folder.
+// Write writes report.json, report.md and report.html into a folder.
 func (r *Report) Write(dir string) error {
 	data, err := r.JSON()
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(dir, ReportJSON), data, 0o644); err != nil {
+		return err
+	}
+	page, err := r.HTML()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, ReportHTML), page, 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, ReportMD), r.Markdown(), 0o644)

@@ -2,6 +2,7 @@ package qual
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -49,7 +50,9 @@ type Series struct {
 	Arrived       []int `json:"arrived"`
 	Completed     []int `json:"completed"`
 	Rejected      []int `json:"rejected"`
-	QueueMax      []int `json:"queue_max"` // deepest queue met by a request that arrived in the window
+	Failed        []int `json:"failed"`
+	TooMany       []int `json:"status_429"` // answers with status 429 at the client
+	QueueMax      []int `json:"queue_max"`  // deepest queue met by a request that arrived in the window
 }
 
 // comparable reports whether client and server instants are on one axis.
@@ -204,7 +207,7 @@ func (l *Ledger) overTime(w uint8) Series {
 	s := Series{WindowSeconds: windowSeconds(time.Duration(end))}
 	width := int64(s.WindowSeconds) * int64(time.Second)
 	n := int(end/width) + 1
-	for _, row := range []*[]int{&s.Scheduled, &s.Sent, &s.Arrived, &s.Completed, &s.Rejected, &s.QueueMax} {
+	for _, row := range []*[]int{&s.Scheduled, &s.Sent, &s.Arrived, &s.Completed, &s.Rejected, &s.Failed, &s.TooMany, &s.QueueMax} {
 		*row = make([]int, n)
 	}
 	at := func(ns int64) int { return int(max(ns, 0) / width) }
@@ -223,6 +226,11 @@ func (l *Ledger) overTime(w uint8) Series {
 			s.Completed[at(e.ended()-zero)]++
 		case rejected:
 			s.Rejected[at(e.ended()-zero)]++
+		default:
+			s.Failed[at(e.ended()-zero)]++
+		}
+		if e.clientStatus == http.StatusTooManyRequests {
+			s.TooMany[at(e.ended()-zero)]++
 		}
 	})
 	return s

@@ -1,0 +1,193 @@
+package qual
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"path"
+	"slices"
+	"strings"
+)
+
+// ReportHTML is the page beside report.json: one file that needs no network.
+const ReportHTML = "report.html"
+
+//go:embed report.html.tmpl
+var reportTemplate string
+
+// HTML returns report.html. Equal reports give equal bytes. Its tables are those of [Report.Markdown]; clips are
+// referred to by their place in the folder, so the page belongs beside report.json.
+func (r *Report) HTML() ([]byte, error) {
+	t, err := template.New(ReportHTML).Parse(reportTemplate)
+	if err != nil {
+		return nil, fmt.Errorf("report template: %w", err)
+	}
+	page, err := r.htmlPage()
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, page); err != nil {
+		return nil, fmt.Errorf("write %s: %w", ReportHTML, err)
+	}
+	return out.Bytes(), nil
+}
+
+// htmlPage is what the template shows.
+type htmlPage struct {
+	Report   *Report
+	Started  string
+	Held     int // checks
+	Results  []htmlResult
+	Sections []htmlSection
+}
+
+// htmlResult is the line of one workload at the top.
+type htmlResult struct {
+	Name, Anchor string
+	Counts       Counts
+	Failed       []string // names of its checks that did not hold
+}
+
+// htmlSection is one part of the page.
+type htmlSection struct {
+	Title, Anchor string
+	Workload      bool
+	Blocks        []block
+	Charts        []htmlChart
+	Remarks       []string
+	Clips         []htmlClip
+	More          []htmlSection // tables that are folded away
+}
+
+// htmlChart is a drawn chart.
+type htmlChart struct {
+	Title, Remark string
+	SVG           template.HTML
+	Keys          []chartKey
+}
+
+// htmlClip is a clip that is in the folder.
+type htmlClip struct{ ID, File, Poster string }
+
+func (r *Report) htmlPage() (*htmlPage, error) {
+	page := &htmlPage{Report: r, Started: r.Run.StartedAt.UTC().Format("2006-01-02 15:04 UTC")}
+	for _, c := range r.Checks {
+		if c.Held {
+			page.Held++
+		}
+	}
+	for _, name := range r.Names() {
+		result := htmlResult{Name: name, Anchor: anchor("Workload " + name), Counts: r.Workloads[name].Measured}
+		for _, c := range r.Checks {
+			if c.Workload == name && !c.Held {
+				result.Failed = append(result.Failed, c.Name)
+			}
+		}
+		page.Results = append(page.Results, result)
+	}
+	for _, s := range sections(parseBlocks(string(r.Markdown()))) {
+		if name, ok := strings.CutPrefix(s.Title, "Workload "); ok {
+			if err := r.fill(&s, name); err != nil {
+				return nil, err
+			}
+		}
+		s.fold()
+		page.Sections = append(page.Sections, s)
+	}
+	return page, nil
+}
+
+// sections groups blocks by their headings of level 2; what stands before the first is in the page's own head.
+func sections(blocks []block) []htmlSection {
+	var out []htmlSection
+	for _, b := range blocks {
+		if b.Level == 2 {
+			out = append(out, htmlSection{Title: b.Text, Anchor: anchor(b.Text)})
+		} else if len(out) > 0 {
+			last := &out[len(out)-1]
+			last.Blocks = append(last.Blocks, b)
+		}
+	}
+	return out
+}
+
+// fill adds charts and clips to the section of a workload.
+func (r *Report) fill(s *htmlSection, name string) error {
+	w, ok := r.Workloads[name]
+	if !ok {
+		return nil
+	}
+	s.Workload = true
+	var charts []*chart
+	charts, s.Remarks = w.charts()
+	for _, c := range charts {
+		svg, err := c.SVG()
+		if err != nil {
+			return err
+		}
+		s.Charts = append(s.Charts, htmlChart{Title: c.Title, Remark: c.Remark, SVG: svg, Keys: c.keys()})
+	}
+	s.Clips = r.clips(name)
+	return nil
+}
+
+// clips lists the clips of a workload that are among the evidence.
+func (r *Report) clips(workload string) []htmlClip {
+	dir := workloadPath(workload, ArtifactDir)
+	has := func(file string) bool {
+		return slices.ContainsFunc(r.Evidence, func(f FileDigest) bool { return f.Path == file })
+	}
+	var out []htmlClip
+	for _, f := range r.Evidence {
+		if path.Dir(f.Path) != dir || path.Ext(f.Path) != ".mp4" {
+			continue
+		}
+		clip := htmlClip{ID: strings.TrimSuffix(path.Base(f.Path), ".mp4"), File: f.Path}
+		if poster := strings.TrimSuffix(f.Path, ".mp4") + ".jpg"; has(poster) {
+			clip.Poster = poster
+		}
+		out = append(out, clip)
+	}
+	return out
+}
+
+// longTable is from how many rows on a table over time is folded away: the charts show it.
+const longTable = 12
+
+// fold moves long tables with the heading before them behind a summary that opens them.
+func (s *htmlSection) fold() {
+	var kept []block
+	for _, b := range s.Blocks {
+		before := len(kept) - 1
+		if b.Table == nil || len(b.Table.Rows) < longTable || !s.Workload && s.Title != "Evidence" && s.Title != "Findings" {
+			kept = append(kept, b)
+			continue
+		}
+		title := fmt.Sprintf("%d rows", len(b.Table.Rows))
+		if before >= 0 && kept[before].Level > 0 {
+			title = kept[before].Text + ", " + title
+			kept = kept[:before]
+		}
+		if s.Workload && !strings.HasPrefix(title, "Over time") {
+			kept = append(kept, block{Level: 3, Text: strings.TrimSuffix(title, fmt.Sprintf(", %d rows", len(b.Table.Rows)))}, b)
+			continue
+		}
+		s.More = append(s.More, htmlSection{Title: title, Blocks: []block{b}})
+	}
+	s.Blocks = kept
+}
+
+// anchor makes an id of a heading.
+func anchor(title string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-':
+			return c
+		case c >= 'A' && c <= 'Z':
+			return c + 'a' - 'A'
+		}
+		return '-'
+	}, title)
+}
