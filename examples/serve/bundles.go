@@ -14,23 +14,32 @@ import (
 // referenceModel is the served name of the bundle that is written when no -model is given.
 const referenceModel = "reference"
 
+// ownFiles is the temporary folder of the bundle that is written when no -model is given; the zero value is none.
+type ownFiles struct{ dir string }
+
+func (o ownFiles) remove() {
+	if o.dir != "" {
+		_ = os.RemoveAll(o.dir)
+	}
+}
+
 // withReference returns the models to serve, and writes a bundle with every Task of the reference runtime when none
-// is given. remove takes away what was written.
-func withReference(models []named) (_ []named, remove func(), err error) {
+// is given.
+func withReference(models []named) ([]named, ownFiles, error) {
 	if len(models) > 0 {
-		return models, func() {}, nil
+		return models, ownFiles{}, nil
 	}
 	dir, err := os.MkdirTemp("", "trtmc-serve")
 	if err != nil {
-		return nil, nil, err
+		return nil, ownFiles{}, err
 	}
-	remove = func() { _ = os.RemoveAll(dir) }
+	own := ownFiles{dir}
 	path := filepath.Join(dir, referenceModel+".bundle")
 	if err := reference.WriteBundle(path, reference.AllParams()); err != nil {
-		remove()
-		return nil, nil, err
+		own.remove()
+		return nil, ownFiles{}, err
 	}
-	return []named{{referenceModel, path}}, remove, nil
+	return []named{{referenceModel, path}}, own, nil
 }
 
 // load opens the handles of one model. What a reference bundle says of its context and output holds where the command

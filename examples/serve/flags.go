@@ -27,6 +27,9 @@ type settings struct {
 	maxBody     int64
 	maxPrompt   int
 	grace       time.Duration
+	videoDir    string
+	videoQueue  int
+	videoTTL    time.Duration
 }
 
 // named is one -model NAME=BUNDLE.
@@ -53,6 +56,9 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	fs.Int64Var(&s.maxBody, "max-body", 4<<20, "most bytes of a request body")
 	fs.IntVar(&s.maxPrompt, "max-prompt", 0, "most bytes of a prompt (default: -max-body)")
 	fs.DurationVar(&s.grace, "grace", 30*time.Second, "how long a shutdown waits for requests under way")
+	fs.StringVar(&s.videoDir, "video-dir", "", "`DIR` for video jobs and their files; needed when a bundle of -model declares text_to_video")
+	fs.IntVar(&s.videoQueue, "video-queue", 64, "most video jobs of one model that wait for a lane")
+	fs.DurationVar(&s.videoTTL, "video-ttl", 24*time.Hour, "how long a finished video job and its file are kept")
 	if err := fs.Parse(args); err != nil {
 		if err == flag.ErrHelp {
 			fmt.Fprintln(out, "usage: serve [flags]")
@@ -87,6 +93,8 @@ func (s *settings) check() error {
 		return fmt.Errorf("-queue-bytes and -max-body want at least 1")
 	case s.queueWait <= 0 || s.grace <= 0:
 		return fmt.Errorf("-queue-wait and -grace want a duration above 0, such as 30s")
+	case s.videoQueue < 1 || s.videoTTL <= 0:
+		return fmt.Errorf("-video-queue wants at least 1, and -video-ttl a duration above 0, such as 24h")
 	case s.context < 0 || s.maxOutput < 0 || s.maxPrompt < 0:
 		return fmt.Errorf("-context, -max-output and -max-prompt want 0 or more")
 	}

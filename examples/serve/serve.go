@@ -8,12 +8,15 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 
 	"github.com/trtmc-go/trtmc/native"
+	"github.com/trtmc-go/trtmc/native/task"
 	"github.com/trtmc-go/trtmc/serving"
 	"github.com/trtmc-go/trtmc/serving/record"
+	"github.com/trtmc-go/trtmc/video"
 )
 
 // serve opens the runtime, the models and the port, and serves until ctx ends. The port comes first, so that one in use
@@ -39,17 +42,20 @@ func serve(ctx context.Context, set *settings, stdout, stderr io.Writer) (err er
 		}
 	}()
 	cfg := config(set, key, stderr)
-	models, remove, err := withReference(set.models)
+	models, own, err := withReference(set.models)
 	if err != nil {
 		return err
 	}
-	defer remove()
+	defer own.remove()
 	for _, m := range models {
 		loaded, err := load(rt, m, set)
 		if err != nil {
 			return err
 		}
 		cfg.Models = append(cfg.Models, loaded)
+	}
+	if cfg.Video.Dir, err = videoDir(cfg.Models, set.videoDir, own.dir); err != nil {
+		return err
 	}
 	lanes := 0
 	for _, m := range cfg.Models {
@@ -78,8 +84,24 @@ func config(set *settings, key string, stderr io.Writer) serving.Config {
 	}
 	return serving.Config{
 		Queue: queue, Limits: serving.Limits{BodyBytes: set.maxBody, PromptBytes: set.maxPrompt}, APIKey: key, Grace: set.grace,
+		Video:  serving.VideoOptions{Queue: set.videoQueue, TTL: set.videoTTL},
 		Logger: slog.New(slog.NewTextHandler(stderr, nil)),
 	}
+}
+
+// videoDir is where video jobs are kept: dir, or a folder beside the bundle that was written; empty when no model makes
+// videos.
+func videoDir(models []serving.Model, dir, own string) (string, error) {
+	for _, m := range models {
+		switch _, ok := m.Lanes[0].Info().Decl(task.TextToVideo); {
+		case !ok || dir != "":
+		case own != "" && video.HasEncoder:
+			return filepath.Join(own, "videos"), nil
+		case own == "":
+			return "", fmt.Errorf("model %q declares text_to_video: want -video-dir, a directory for jobs and their files", m.Name)
+		}
+	}
+	return dir, nil
 }
 
 func listen(ctx context.Context, cfg serving.Config, ln net.Listener, rt *native.Runtime, stdout io.Writer) error {
