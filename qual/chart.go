@@ -27,6 +27,7 @@ type chart struct {
 	log    bool // logarithmic x axis
 	zero   bool // the y axis starts at 0
 	whole  bool // y counts things: no ticks between whole numbers
+	times  bool // x is time in windows of whole seconds
 	Remark string
 }
 
@@ -125,6 +126,9 @@ func (c *chart) style(p *plot.Plot) {
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(linearTicks), plot.TickerFunc(linearTicks)
 	if c.whole {
 		p.Y.Tick.Marker = plot.TickerFunc(wholeTicks)
+	}
+	if c.times {
+		p.X.Tick.Marker = plot.TickerFunc(wholeTicks)
 	}
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xdd}, color.Gray{0xdd}

@@ -40,15 +40,15 @@ func (s Series) xAxis() string {
 
 func (w WorkloadReport) rateChart() (*chart, string) {
 	s, seconds := w.OverTime, float64(w.OverTime.WindowSeconds)
-	c := &chart{Title: "Offered, arrived, completed", x: s.xAxis(), y: "requests per second", zero: true}
-	if len(s.Scheduled) < fewestWindows {
-		return nil, tooShort(c.Title, s.WindowSeconds)
-	}
+	c := &chart{Title: "Offered, arrived, completed", x: s.xAxis(), y: "requests per second", zero: true, times: true}
 	offered := perWindow(s.Scheduled, s.WindowSeconds, seconds)
 	name := "offered, as scheduled"
 	if w.Lateness.Send.Samples == 0 {
-		name = "taken up by the client"
+		name, c.Title = "taken up by the client", "Taken up, arrived, completed"
 		c.Remark = "Closed loop: nothing is due at an instant."
+	}
+	if len(s.Scheduled) < fewestWindows {
+		return nil, tooShort(c.Title, s.WindowSeconds)
 	}
 	c.lines = []chartLine{
 		{name, offered}, {"arrived at the server", perWindow(s.Arrived, s.WindowSeconds, seconds)},
@@ -66,7 +66,7 @@ func (w WorkloadReport) passageChart() (*chart, string) {
 		return nil, tooShort("Passages scored", r.WindowSeconds)
 	}
 	return &chart{
-		Title: "Passages scored", x: fmt.Sprintf("time from the first sending, s (windows of %d s)", r.WindowSeconds), y: "passages per second", zero: true,
+		Title: "Passages scored", x: fmt.Sprintf("time from the first sending, s (windows of %d s)", r.WindowSeconds), y: "passages per second", zero: true, times: true,
 		lines: []chartLine{{"completed", perWindow(r.PassagesOverTime, r.WindowSeconds, float64(r.WindowSeconds))}},
 	}, "no passage was scored."
 }
@@ -74,7 +74,7 @@ func (w WorkloadReport) passageChart() (*chart, string) {
 func (w WorkloadReport) queueChart() (*chart, string) {
 	s := w.OverTime
 	return &chart{
-		Title: "Queue met on arrival", x: s.xAxis(), y: "requests waiting, deepest", zero: true, whole: true,
+		Title: "Queue met on arrival", x: s.xAxis(), y: "requests waiting, deepest", zero: true, whole: true, times: true,
 		lines: []chartLine{{"deepest in the window", perWindow(s.QueueMax, s.WindowSeconds, 1)}},
 	}, "no request met another one waiting."
 }
@@ -82,7 +82,7 @@ func (w WorkloadReport) queueChart() (*chart, string) {
 func (w WorkloadReport) refusalChart() (*chart, string) {
 	s := w.OverTime
 	return &chart{
-		Title: "429s, refusals and failures", x: s.xAxis(), y: "requests in a window", zero: true, whole: true,
+		Title: "429s, refusals and failures", x: s.xAxis(), y: "requests in a window", zero: true, whole: true, times: true,
 		lines: []chartLine{
 			{"status 429", perWindow(s.TooMany, s.WindowSeconds, 1)}, {"refused", perWindow(s.Rejected, s.WindowSeconds, 1)},
 			{"failed", perWindow(s.Failed, s.WindowSeconds, 1)},
@@ -108,7 +108,7 @@ func (w WorkloadReport) taskChart() (*chart, string) {
 	if w.Ranking != nil {
 		c = shareChart(c.Title, "time, ms", named{"Task call", w.Server.TaskCall}, named{"direct Task call", w.Ranking.DirectCall})
 	}
-	c.Remark = "Measured at the server round the native call alone; not to be subtracted from client latency."
+	c.Remark += " Measured at the server round the native call alone; not to be subtracted from client latency."
 	return c, "too few samples."
 }
 
@@ -126,7 +126,7 @@ func shareChart(title, axis string, all ...named) *chart {
 	for i, n := range all {
 		line := chartLine{name: n.name}
 		for k, v := range n.d.Curve {
-			line.points = append(line.points, plotter.XY{X: float64(v), Y: share(k, len(n.d.Curve))})
+			line.points = append(line.points, plotter.XY{X: float64(v), Y: share(k-1, len(n.d.Curve))}, plotter.XY{X: float64(v), Y: share(k, len(n.d.Curve))})
 		}
 		c.lines = append(c.lines, line)
 		if len(line.points) == 0 {
