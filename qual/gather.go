@@ -43,6 +43,10 @@ func (j *judge) eachLine(workload, file string, take func(line []byte) error) ([
 
 // eachRow gives the client's rows of a workload to take. Bad lines are the ledger's findings already.
 func (j *judge) eachRow(workload string, take func(*trace.Row)) error {
+	if j.replay != nil {
+		j.replay.eachRow(take)
+		return nil
+	}
 	return j.reread(workloadPath(workload, ClientFile), func(f *os.File) error {
 		rows := trace.NewRowReader(f, ClientFile)
 		for rows.Scan() {
@@ -60,7 +64,9 @@ func (j *judge) eachRecord(take func(*record.Record)) error {
 		records := record.NewReader(f, RecordsFile)
 		for records.Scan() {
 			if rec, _ := records.Entry(); rec != nil {
-				take(rec)
+				if rec = j.mine(rec); rec != nil {
+					take(rec)
+				}
 			}
 		}
 		return records.Err()

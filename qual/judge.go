@@ -30,34 +30,51 @@ func Judge(dir string) (*Report, error) {
 		report.Notice = ReferenceNotice
 	}
 	report.Evidence = j.seal()
-	prepared := map[string]manifests{}
-	for _, w := range run.Workloads {
-		prepared[w.Name] = manifests{j.offer(w), j.offerRanking(w), j.offerVideo(w)}
-	}
-	for _, w := range run.Workloads {
-		if err := j.rows(w.Name); err != nil {
-			return nil, err
-		}
-	}
-	if err := j.records(); err != nil {
+	report.Findings = []Finding{}
+	if err := j.openReplays(); err != nil {
 		return nil, err
 	}
-	// What the error of Close lists is in the findings too, each kind with a check of its own.
-	account, _ := j.ledger.Close()
-	report.Findings = append([]Finding{}, account.Findings...)
-	for _, w := range account.Workloads {
-		out, found, err := j.workload(w, prepared[w.Name])
-		if err != nil {
+	if err := j.workloads(run.own(), report); err != nil {
+		return nil, err
+	}
+	for _, a := range j.replays {
+		if err := a.judge(report); err != nil {
 			return nil, err
 		}
-		report.Findings = append(report.Findings, found...)
-		report.Workloads[w.Name] = out
 	}
 	sortFindings(report.Findings)
 	j.checks = append(j.checks, ledgerChecks(report.Findings)...)
 	j.checks = append(j.checks, exitCheck(run))
 	j.finish(report)
 	return report, nil
+}
+
+// workloads accounts for workloads that one client sent and judges each.
+func (j *judge) workloads(list []RunWorkload, report *Report) error {
+	prepared := map[string]manifests{}
+	for _, w := range list {
+		prepared[w.Name] = manifests{j.offer(w), j.offerRanking(w), j.offerVideo(w)}
+	}
+	for _, w := range list {
+		if err := j.rows(w.Name); err != nil {
+			return err
+		}
+	}
+	if err := j.records(); err != nil {
+		return err
+	}
+	// What the error of Close lists is in the findings too, each kind with a check of its own.
+	account, _ := j.ledger.Close()
+	report.Findings = append(report.Findings, account.Findings...)
+	for _, w := range account.Workloads {
+		out, found, err := j.workload(w, prepared[w.Name])
+		if err != nil {
+			return err
+		}
+		report.Findings = append(report.Findings, found...)
+		report.Workloads[w.Name] = out
+	}
+	return nil
 }
 
 // manifests are those of one workload, each nil when there is none of its kind.
@@ -92,6 +109,9 @@ type judge struct {
 	run    *Run
 	ledger Ledger
 	checks []Check
+	// replays are the runs of workloads by AIPerf; replay is set in the judging of one of them, which has its own ledger.
+	replays []*aiperfReplay
+	replay  *aiperfReplay
 }
 
 func (j *judge) check(name, workload string, problems []string, good string) {
@@ -121,6 +141,10 @@ func (j *judge) seal() []FileDigest {
 
 // rows adds the client rows of a workload.
 func (j *judge) rows(name string) error {
+	if j.replay != nil {
+		j.replay.eachRow(j.ledger.AddRow)
+		return nil
+	}
 	rel := workloadPath(name, ClientFile)
 	f, err := j.open(rel)
 	if f == nil {
@@ -153,7 +177,9 @@ func (j *judge) records() error {
 			j.ledger.AddBadLine("", fmt.Sprintf("%s:%d", RecordsFile, bad.Line), bad.Msg, bad.Torn)
 			continue
 		}
-		j.ledger.AddRecord(rec)
+		if rec = j.mine(rec); rec != nil {
+			j.ledger.AddRecord(rec)
+		}
 	}
 	return r.Err()
 }

@@ -47,6 +47,9 @@ func (p *page) workload(w WorkloadReport) {
 	default:
 		p.prepared(w.Manifest)
 	}
+	if w.AIPerf != nil {
+		p.aiperf(w.AIPerf)
+	}
 	p.overTime(w.OverTime)
 }
 

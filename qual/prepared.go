@@ -53,7 +53,7 @@ func (j *judge) offerFile(workload, name string, phase trace.Phase) (trace.Manif
 		part.Lines++
 		switch rec := r.Record().(type) {
 		case *trace.Request:
-			if err := j.ledger.Offer(workload, phase, rec.SessionID, rec.Offset); err != nil {
+			if err := j.offerRequest(workload, phase, rec.SessionID, rec.Offset); err != nil {
 				return part, err
 			}
 		case *trace.SyntaxError:

@@ -57,6 +57,7 @@ type WorkloadReport struct {
 	Workload
 	Manifest *trace.Manifest `json:"manifest"`          // nil when it cannot be read or is one of another kind
 	Ranking  *RankingReport  `json:"ranking,omitempty"` // of a ranking workload
+	AIPerf   *AIPerfReport   `json:"aiperf,omitempty"`  // of a workload that AIPerf sent
 	Video    *VideoReport    `json:"video,omitempty"`   // of a video workload
 }
 

@@ -125,8 +125,12 @@ type RunWorkload struct {
 	Path      string `json:"path"` // of the URL
 	Streaming bool   `json:"streaming"`
 	// SourceSHA256 is the digest of the stored trace or data set that was opened.
-	SourceSHA256 string         `json:"source_sha256"`
-	Settings     map[string]any `json:"settings,omitempty"`
+	SourceSHA256 string `json:"source_sha256"`
+	// Client is AIPerfClient, or empty for this module's own client. Of then names the workload whose prepared files it
+	// sent; Name is that with "-" and the client behind it.
+	Client   string         `json:"client,omitempty"`
+	Of       string         `json:"of,omitempty"`
+	Settings map[string]any `json:"settings,omitempty"`
 }
 
 // ExitFacts say how the run ended. A run that did not drain, or that was interrupted, fails its checks.
