@@ -66,6 +66,9 @@ type settings struct {
 
 	url     string
 	records string
+
+	aiperf   string
+	tiktoken string
 }
 
 // modelSpec is one -model NAME=BUNDLE.
@@ -158,6 +161,8 @@ func (s *settings) define(fs *flag.FlagSet, workloads *string) {
 	fs.DurationVar(&s.maxLateness, "max-lateness", 250*time.Millisecond, "limit of the replay check: p99 of lateness at sending")
 	fs.StringVar(&s.url, "url", "", "drive the running server at this `URL` instead of one of our own; needs -records and -model NAME")
 	fs.StringVar(&s.records, "records", "", "records `file` of the server of -url")
+	fs.StringVar(&s.aiperf, "aiperf", "", "send every workload once more by the published AIPerf at this `path`; auto looks on $PATH and where "+installAIPerf+" puts it")
+	fs.StringVar(&s.tiktoken, "tiktoken-cache", "", "`folder` of AIPerf's tokenizer table (default: tiktoken beside its environment)")
 }
 
 func (s *settings) addModel(text string) error {

@@ -36,13 +36,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 		return fail(stderr, exitUsage, err)
 	}
-	if set.judge == "" {
+	ran := set.judge == ""
+	if ran {
 		if err := qualify(ctx, set, stdout); err != nil {
 			return fail(stderr, exitFailed, err)
 		}
 		set.judge = set.out
 	}
 	held, err := judge(set.judge, stdout)
+	if ran && set.aiperf == "" {
+		fmt.Fprintln(stdout, aiperfHint)
+	}
 	switch {
 	case err != nil:
 		return fail(stderr, exitFailed, err)

@@ -20,7 +20,8 @@ type session struct {
 	dir    string
 	clock  monotime.Clock
 	target *target
-	out    io.Writer // progress
+	aiperf *acceptance // nil: our own client alone
+	out    io.Writer   // progress
 }
 
 // workload is one kind of load.
@@ -78,11 +79,15 @@ func workloadNames() []string {
 // qualify makes one run and leaves its evidence in the output folder. An error means that no run could be made; what
 // goes wrong once requests are sent is evidence.
 func qualify(ctx context.Context, set *settings, out io.Writer) error {
+	client, err := findAIPerf(ctx, set)
+	if err != nil {
+		return err
+	}
 	if err := prepareFolder(set.out, set.force); err != nil {
 		return err
 	}
 	run := newRun(set)
-	s := &session{set: set, dir: set.out, clock: monotime.New(), out: out}
+	s := &session{set: set, dir: set.out, clock: monotime.New(), aiperf: client, out: out}
 	run.Clock = s.clock.Name()
 	if err := s.open(ctx); err != nil {
 		return err
@@ -147,6 +152,11 @@ func (s *session) prepare(run *qual.Run) ([]drive, error) {
 		}
 		run.Workloads = append(run.Workloads, d.facts)
 		drives = append(drives, d)
+		if s.aiperf != nil {
+			again := s.aiperfDrive(d)
+			run.Workloads = append(run.Workloads, again.facts)
+			drives = append(drives, again)
+		}
 	}
 	if len(drives) == 0 {
 		return nil, errors.New("no workload can run: " + strings.Join(run.Notes, "; "))
