@@ -18,6 +18,6 @@
 // # Direction of imports
 //
 // serving and qual never import native, qual never imports serving (only the record schema), trace imports no sibling
-// but the clock, and only native/internal/cabi and native/reference contain cgo. Programs under examples join them.
-// TestLayering keeps it so.
+// but the clock and the scanner of JSON lines under internal, and only native/internal/cabi and native/reference
+// contain cgo. Programs under examples join them. TestLayering keeps it so.
 package trtmc

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"unicode/utf8"
+
+	"github.com/trtmc-go/trtmc/internal/jsonscan"
 )
 
 // RowSchema is the version written into every row. A reader refuses a higher one.
@@ -105,17 +108,26 @@ func (w *RowWriter) Append(row Row) error {
 	return nil
 }
 
-// RowReader reads rows. A bad line is reported with its position and does not end the reading.
-// It is not safe for concurrent use.
+// RowReader reads rows. A bad line is reported with its position and does not end the reading. Names that it does not
+// know are passed over; a known name that stands twice makes a line bad. It is not safe for concurrent use.
 type RowReader struct {
-	lines *lineReader
-	row   *Row
-	bad   *SyntaxError
+	// Reuse lets every row take the place of the one before, so that reading costs hardly any memory. The row is then
+	// valid until the next Scan; its texts and its Response stay valid. Set it before the first Scan.
+	Reuse bool
+
+	lines   *lineReader
+	row     *Row
+	bad     *SyntaxError
+	scanner jsonscan.Scanner
+	fields  *jsonscan.Object
+	room    rowRoom
 }
 
 // NewRowReader returns a reader of r; name is used in positions. Lines may be as long as [MaxLine].
 func NewRowReader(r io.Reader, name string) *RowReader {
-	return &RowReader{lines: newLineReader(r, name, MaxLine)}
+	reader := &RowReader{lines: newLineReader(r, name, MaxLine)}
+	reader.fields = rowFields(&reader.room)
+	return reader
 }
 
 // Scan advances to the next line that is not blank and reports whether there is one.
@@ -134,20 +146,26 @@ func (r *RowReader) Scan() bool {
 }
 
 // Row returns the row of the current line, or what is wrong with the line: exactly one is not nil. Both are the
-// caller's.
+// caller's, unless Reuse is set.
 func (r *RowReader) Row() (*Row, *SyntaxError) { return r.row, r.bad }
 
 // Err returns the I/O error that ended the reading, or nil.
 func (r *RowReader) Err() error { return r.lines.err }
 
 func (r *RowReader) parse(line []byte) (*Row, *SyntaxError) {
-	row := new(Row)
-	dec := json.NewDecoder(bytes.NewReader(line))
-	err := dec.Decode(row)
-	switch {
+	if !utf8.Valid(line) {
+		return nil, r.lines.bad("not a client row: invalid UTF-8")
+	}
+	row := &r.room.Row
+	*row = Row{}
+	r.scanner.Reset(line)
+	found := r.fields.Scan(&r.scanner)
+	switch err := r.scanner.Err(); {
 	case err != nil:
 		return nil, r.lines.bad("not a client row: " + err.Error())
-	case len(bytes.TrimSpace(line[dec.InputOffset():])) > 0:
+	case !found:
+		return nil, r.lines.bad("not a client row: null")
+	case !r.scanner.AtEnd():
 		return nil, r.lines.bad("text after the row; want one JSON object a line")
 	case row.Schema < 1 || row.Schema > RowSchema:
 		return nil, r.lines.bad(fmt.Sprintf("row schema %d; this reader knows 1 to %d", row.Schema, RowSchema))
@@ -155,6 +173,8 @@ func (r *RowReader) parse(line []byte) (*Row, *SyntaxError) {
 		return nil, r.lines.bad("row without request_id")
 	case row.Result == "":
 		return nil, r.lines.bad("row without result")
+	case r.Reuse:
+		return row, nil
 	}
-	return row, nil
+	return row.clone(), nil
 }

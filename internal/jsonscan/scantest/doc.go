@@ -1,0 +1,2 @@
+// Package scantest holds tables of package jsonscan to encoding/json, which decides what is right.
+package scantest
