@@ -21,8 +21,9 @@ func (p *page) environment(run *Run) {
 		{"client", fmt.Sprintf("%s, retries %d, timeout %g ms", run.Client.Name, run.Client.Retries, run.Client.TimeoutMS)},
 		{"clock of instants", run.Clock},
 	}
+	rows = append(rows, run.Stack.rows()...)
 	for _, b := range run.Bundles {
-		rows = append(rows, []string{"bundle of " + b.Model, fmt.Sprintf("%s, sha256 %s, family %s, backend %s, loaded in %.1f ms", b.File, b.SHA256, b.Family, b.Backend, b.LoadMS)})
+		rows = append(rows, []string{"bundle of " + b.Model, fmt.Sprintf("%s, sha256 %s, family %s, backend %s, precision %s, loaded in %.1f ms", b.File, b.SHA256, b.Family, b.Backend, b.precision(), b.LoadMS)})
 		if b.Params != nil {
 			rows = append(rows, []string{"parameters of " + b.Model, compactJSON(b.Params)})
 		}

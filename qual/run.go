@@ -55,6 +55,8 @@ type Run struct {
 	Exit          ExitFacts     `json:"exit"`
 	Sealed        []FileDigest  `json:"sealed"` // evidence files as they were when the run ended
 	Notes         []string      `json:"notes,omitempty"`
+	Stack         *Stack        `json:"stack,omitempty"`
+	Redacted      *Redaction    `json:"redacted,omitempty"` // of a copy for publication; see [Publish]
 }
 
 // Host describes the machine without naming it.
@@ -88,17 +90,20 @@ type RuntimeFacts struct {
 
 // BundleFacts describes one bundle that was served.
 type BundleFacts struct {
-	Model   string         `json:"model"` // served name
-	File    string         `json:"file"`  // base name
-	SHA256  string         `json:"sha256"`
-	Bytes   int64          `json:"bytes"`
-	Family  string         `json:"family,omitempty"`
-	Backend string         `json:"backend,omitempty"`
-	Task    string         `json:"task,omitempty"` // the bundle's own word
-	Tasks   []string       `json:"tasks,omitempty"`
-	Params  map[string]any `json:"params,omitempty"` // of a reference bundle
-	Lanes   int            `json:"lanes,omitempty"`  // handles that were loaded
-	LoadMS  float64        `json:"load_ms"`          // all of them together
+	Model      string         `json:"model"` // served name
+	File       string         `json:"file"`  // base name
+	SHA256     string         `json:"sha256"`
+	Bytes      int64          `json:"bytes"`
+	Family     string         `json:"family,omitempty"`
+	Backend    string         `json:"backend,omitempty"`
+	Task       string         `json:"task,omitempty"` // the bundle's own word
+	Tasks      []string       `json:"tasks,omitempty"`
+	Params     map[string]any `json:"params,omitempty"`  // of a reference bundle
+	Profile    string         `json:"profile,omitempty"` // row of the inventory that it is said to be, as the next two by the plan
+	Checkpoint string         `json:"checkpoint,omitempty"`
+	Revision   string         `json:"revision,omitempty"`
+	Lanes      int            `json:"lanes,omitempty"` // handles that were loaded
+	LoadMS     float64        `json:"load_ms"`         // all of them together
 }
 
 // ServerFacts are the settings of the server.
