@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trtmc-go/trtmc/qual/inventory"
 	"github.com/trtmc-go/trtmc/serving/record"
 	"github.com/trtmc-go/trtmc/trace"
 )
@@ -45,7 +44,11 @@ func Judge(dir string) (*Report, error) {
 	sortFindings(report.Findings)
 	j.checks = append(j.checks, ledgerChecks(report.Findings)...)
 	j.checks = append(j.checks, exitCheck(run))
+	validations := j.readValidations()
 	j.finish(report)
+	if err := j.statuses(report, validations); err != nil {
+		return nil, err
+	}
 	return report, nil
 }
 
@@ -196,7 +199,7 @@ func (j *judge) open(rel string) (*os.File, error) {
 
 func workloadPath(name, file string) string { return path.Join(WorkloadDir, name, file) }
 
-// finish sorts the checks into a verdict, gathers doubts and computes the status.
+// finish sorts the checks into a verdict, and gathers doubts.
 func (j *judge) finish(r *Report) {
 	r.Checks = j.checks
 	r.Verdict = Verdict{Held: true, Failed: []string{}}
@@ -217,11 +220,6 @@ func (j *judge) finish(r *Report) {
 	for _, name := range r.Names() {
 		r.Doubts = append(r.Doubts, r.Workloads[name].doubts()...)
 	}
-	evidence := inventory.Evidence{AdapterChecks: r.Verdict.Held, VendorRuntime: !r.Reference}
-	if len(j.run.Bundles) > 0 {
-		evidence.BundleSHA256 = j.run.Bundles[0].SHA256
-	}
-	r.Status.Status, r.Status.Missing = inventory.StatusOf(evidence)
 }
 
 // relative keeps the folder's own path out of a report: judging a copy elsewhere must give the same bytes.

@@ -69,6 +69,7 @@ func (r *Report) Markdown() []byte {
 	for _, m := range r.Status.Missing {
 		p.line("- Missing: %s", escapeCell(m))
 	}
+	p.results(r)
 	p.accounting(r)
 	p.checks(r.Checks)
 	if len(r.Doubts) > 0 {
@@ -80,6 +81,7 @@ func (r *Report) Markdown() []byte {
 	}
 	p.findings(r.Findings)
 	p.environment(r.Run)
+	p.inventory(r.Inventory)
 	p.evidence(r.Evidence)
 	return []byte(p.String())
 }

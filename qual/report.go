@@ -23,6 +23,8 @@ type Report struct {
 	Reference bool                      `json:"reference"`
 	Verdict   Verdict                   `json:"verdict"`
 	Status    StatusResult              `json:"status"`
+	Results   []ResultRow               `json:"results"`   // the status of every checkpoint and workload
+	Inventory []InventoryRow            `json:"inventory"` // all rows, with what was run here
 	Checks    []Check                   `json:"checks"`
 	Workloads map[string]WorkloadReport `json:"workloads"`
 	Doubts    []string                  `json:"doubts"` // what the numbers cannot carry, beside the checks

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/trtmc-go/trtmc/qual"
+	"github.com/trtmc-go/trtmc/qual/inventory"
 )
 
 // settings is the parsed command line.
@@ -69,6 +70,9 @@ type settings struct {
 
 	aiperf   string
 	tiktoken string
+	claim    string
+	plan     string
+	planned  *plan // of -plan
 }
 
 // modelSpec is one -model NAME=BUNDLE.
@@ -81,6 +85,11 @@ func endpoints() []string { return []string{"completions", "chat"} }
 // spacings are the words of -ranking-spacing.
 func spacings() []string {
 	return []string{string(qual.ConstantSpacing), string(qual.PoissonSpacing)}
+}
+
+// statusNames are the words of -claim.
+func statusNames() []string {
+	return []string{string(inventory.Planned), string(inventory.Implemented), string(inventory.FamilyValidated), string(inventory.AIPerfQualified)}
 }
 
 // chosen are the workloads of the flags, in the order in which they run.
@@ -115,6 +124,11 @@ func parseFlags(args []string, stdout io.Writer) (*settings, error) {
 	}
 	if fs.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q; everything is a flag", fs.Arg(0))
+	}
+	if set.plan != "" {
+		if err := set.applyPlan(fs, &workloads); err != nil {
+			return nil, err
+		}
 	}
 	set.workloads = strings.Split(workloads, ",")
 	fs.Visit(func(f *flag.Flag) { set.insist = set.insist || f.Name == "workloads" })
@@ -162,6 +176,8 @@ func (s *settings) define(fs *flag.FlagSet, workloads *string) {
 	fs.StringVar(&s.url, "url", "", "drive the running server at this `URL` instead of one of our own; needs -records and -model NAME")
 	fs.StringVar(&s.records, "records", "", "records `file` of the server of -url")
 	fs.StringVar(&s.aiperf, "aiperf", "", "send every workload once more by the published AIPerf at this `path`; auto looks on $PATH and where "+installAIPerf+" puts it")
+	fs.StringVar(&s.plan, "plan", "", "YAML `file` that names runtime, bundles, validation commands and settings; flags win over it")
+	fs.StringVar(&s.claim, "claim", "", "refuse, with exit code 1, unless the evidence carries this `status`: "+strings.Join(statusNames(), ", "))
 	fs.StringVar(&s.tiktoken, "tiktoken-cache", "", "`folder` of AIPerf's tokenizer table (default: tiktoken beside its environment)")
 }
 
@@ -213,6 +229,7 @@ func (s *settings) check() error {
 		{s.fault != "" && len(s.models) > 0, "-fault: it belongs to the bundle that is written when there is no -model"},
 		{s.fault != "" && slices.Contains(faultNames(), s.fault) && !slices.Contains(s.workloads, faults()[s.fault].workload), fmt.Sprintf("-fault %s: it belongs to the workload %s, which does not run", s.fault, faults()[s.fault].workload)},
 		{s.fault != "" && !slices.Contains(faultNames(), s.fault), fmt.Sprintf("-fault %q: want one of %s", s.fault, strings.Join(faultNames(), ", "))},
+		{s.claim != "" && !slices.Contains(statusNames(), s.claim), fmt.Sprintf("-claim %q: want one of %s", s.claim, strings.Join(statusNames(), ", "))},
 		{(s.url == "") != (s.records == ""), "-url and -records: want both or neither"},
 	} {
 		if c.bad {

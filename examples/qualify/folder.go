@@ -48,5 +48,5 @@ func prepareFolder(dir string, force bool) error {
 const ownFile = ".qualify"
 
 func runFiles() []string {
-	return []string{qual.RunFile, qual.RecordsFile, qual.ReportJSON, qual.ReportMD, qual.ReportHTML, qual.WorkloadDir, qual.LogDir, qual.BundleDir}
+	return []string{qual.RunFile, qual.RecordsFile, qual.ReportJSON, qual.ReportMD, qual.ReportHTML, qual.WorkloadDir, qual.LogDir, qual.BundleDir, qual.EvidenceDir}
 }

@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		set.judge = set.out
 	}
-	held, err := judge(set.judge, stdout)
+	held, err := judge(set.judge, set.claim, stdout)
 	if ran && set.aiperf == "" {
 		fmt.Fprintln(stdout, aiperfHint)
 	}

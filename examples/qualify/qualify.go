@@ -89,6 +89,9 @@ func qualify(ctx context.Context, set *settings, out io.Writer) error {
 	run := newRun(set)
 	s := &session{set: set, dir: set.out, clock: monotime.New(), aiperf: client, out: out}
 	run.Clock = s.clock.Name()
+	if err := s.validate(ctx); err != nil {
+		return err
+	}
 	if err := s.open(ctx); err != nil {
 		return err
 	}
@@ -133,7 +136,7 @@ func (s *session) open(ctx context.Context) (err error) {
 func (s *session) prepare(run *qual.Run) ([]drive, error) {
 	run.Runtime, run.Server, run.SharedProcess = s.target.runtime, s.target.facts, s.target.shared
 	for _, m := range s.target.models {
-		run.Bundles = append(run.Bundles, m.facts)
+		run.Bundles = append(run.Bundles, s.set.stated(m.facts))
 	}
 	var drives []drive
 	for _, w := range s.set.chosen() {
