@@ -1,31 +1,19 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/trtmc-go/trtmc/qual"
-	"github.com/trtmc-go/trtmc/qual/inventory"
 )
 
-// judge judges a folder, writes its reports and prints the table. It returns whether every check held. It refuses to
-// print a claimed status, or to replace a report that prints one, that the evidence does not carry.
-func judge(dir, claim string, out io.Writer) (bool, error) {
+// judge judges a folder, writes its reports and prints the table. It returns whether every check held.
+func judge(dir string, out io.Writer) (bool, error) {
 	report, err := qual.Judge(dir)
 	if err != nil {
 		return false, fmt.Errorf("judge: %w", err)
-	}
-	if err := report.CheckPrinted(dir); err != nil {
-		return false, fmt.Errorf("judge: %w", oneLine(err))
-	}
-	if claim != "" {
-		if err := report.Claim(inventory.Status(claim)); err != nil {
-			return false, fmt.Errorf("-claim %s: %w", claim, oneLine(err))
-		}
 	}
 	if err := report.Write(dir); err != nil {
 		return false, fmt.Errorf("write report: %w", err)
@@ -34,9 +22,6 @@ func judge(dir, claim string, out io.Writer) (bool, error) {
 	fmt.Fprintf(out, "\n%s\n", filepath.Join(dir, qual.ReportMD))
 	return report.Verdict.Held, nil
 }
-
-// oneLine puts joined errors into one line.
-func oneLine(err error) error { return errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")) }
 
 // printReport writes what a terminal needs to see of a report.
 func printReport(r *qual.Report, out io.Writer) {
