@@ -55,6 +55,8 @@ type Run struct {
 	Exit          ExitFacts     `json:"exit"`
 	Sealed        []FileDigest  `json:"sealed"` // evidence files as they were when the run ended
 	Notes         []string      `json:"notes,omitempty"`
+	Stack         *Stack        `json:"stack,omitempty"`
+	Redacted      *Redaction    `json:"redacted,omitempty"` // of a copy for publication; see [Publish]
 }
 
 // Host describes the machine without naming it.

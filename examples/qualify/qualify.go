@@ -95,6 +95,7 @@ func qualify(ctx context.Context, set *settings, out io.Writer) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
+	run.Stack = stackFacts(ctx)
 	drives, err := s.prepare(run)
 	if err == nil {
 		fmt.Fprintf(out, "runtime %s, bundles %s, server %s\n", s.target.runtime.Version, bundleFiles(s.target.models), s.target.base)
