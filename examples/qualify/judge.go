@@ -1,27 +1,44 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/trtmc-go/trtmc/qual"
+	"github.com/trtmc-go/trtmc/qual/inventory"
 )
 
-// judge judges a folder, writes its reports and prints the table. It returns whether every check held.
-func judge(dir string, out io.Writer) (bool, error) {
+// judge judges a folder, writes its reports and prints the table. It returns whether every check held. A status
+// that is claimed, or that the report in the folder prints, without being carried by the evidence is an error; the report
+// is replaced by what the evidence carries.
+func judge(dir, claim string, out io.Writer) (bool, error) {
 	report, err := qual.Judge(dir)
 	if err != nil {
 		return false, fmt.Errorf("judge: %w", err)
+	}
+	refused := report.CheckPrinted(dir)
+	if claim != "" {
+		if err := report.Claim(inventory.Status(claim)); err != nil {
+			refused = errors.Join(refused, fmt.Errorf("-claim %s: %w", claim, err))
+		}
 	}
 	if err := report.Write(dir); err != nil {
 		return false, fmt.Errorf("write report: %w", err)
 	}
 	printReport(report, out)
 	fmt.Fprintf(out, "\n%s\n", filepath.Join(dir, qual.ReportMD))
+	if refused != nil {
+		return false, oneLine(refused)
+	}
 	return report.Verdict.Held, nil
 }
+
+// oneLine puts joined errors into one line.
+func oneLine(err error) error { return errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")) }
 
 // printReport writes what a terminal needs to see of a report.
 func printReport(r *qual.Report, out io.Writer) {
