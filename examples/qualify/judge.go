@@ -86,6 +86,13 @@ func printReport(r *qual.Report, out io.Writer) {
 			fmt.Fprintf(out, "FAILED  %s %s: %s\n", c.Workload, c.Name, c.Detail)
 		}
 	}
+	for _, name := range r.Names() {
+		if a := r.Workloads[name].AIPerf; a != nil {
+			for _, f := range a.Findings {
+				fmt.Fprintf(out, "AIPerf hides, %s: %s: %s\n", name, f.Code, f.Text)
+			}
+		}
+	}
 	for _, d := range r.Doubts {
 		fmt.Fprintln(out, "doubt:", d)
 	}
