@@ -23,6 +23,7 @@ type settings struct {
 	out   string
 	force bool
 	judge string
+	folderFlags
 
 	runtime string
 	root    string
@@ -122,8 +123,8 @@ func parseFlags(args []string, stdout io.Writer) (*settings, error) {
 		}
 		return nil, err
 	}
-	if fs.NArg() > 0 {
-		return nil, fmt.Errorf("unexpected argument %q; everything is a flag", fs.Arg(0))
+	if err := set.takeArguments(fs.Args()); err != nil {
+		return nil, err
 	}
 	if set.plan != "" {
 		if err := set.applyPlan(fs, &workloads); err != nil {
@@ -139,6 +140,7 @@ func (s *settings) define(fs *flag.FlagSet, workloads *string) {
 	fs.StringVar(&s.out, "out", defaultOut, "output `folder`; an earlier run in the default folder is replaced")
 	fs.BoolVar(&s.force, "force", false, "replace an earlier run in the folder of -out")
 	fs.StringVar(&s.judge, "judge", "", "judge the finished output `folder` again and run nothing")
+	s.defineFolders(fs)
 	fs.StringVar(&s.runtime, "runtime", "", "absolute path of libtrtmc_c.so.1; empty: the reference runtime that is linked in")
 	fs.StringVar(&s.root, "runtime-root", "", "`folder` of the runtime's backend libraries (default: that of -runtime)")
 	fs.Func("model", "`NAME=BUNDLE` to serve; a workload takes the first that declares its Task (default: reference bundles that are written into the output folder)", s.addModel)

@@ -36,6 +36,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 		return fail(stderr, exitUsage, err)
 	}
+	if set.compare[0] != "" {
+		if err := set.compareFolders(stdout); err != nil {
+			return fail(stderr, exitFailed, err)
+		}
+		return exitHeld
+	}
 	ran := set.judge == ""
 	if ran {
 		if err := qualify(ctx, set, stdout); err != nil {
@@ -46,6 +52,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	held, err := judge(set.judge, set.claim, stdout)
 	if ran && set.aiperf == "" {
 		fmt.Fprintln(stdout, aiperfHint)
+	}
+	if err == nil && set.publish != "" {
+		err = set.publishFolder(set.judge, stdout)
 	}
 	switch {
 	case err != nil:
