@@ -134,7 +134,9 @@ func (o *observation) becomeJob(jobID string, at monotime.Instant) {
 // finished writes the record of a job. Only then is its request id free.
 func (v *videos) finished(e video.Event) {
 	j, o := e.Job, v.account(e.Job)
-	at := int64(v.srv.cfg.Clock.At(e.At))
+	// The store shows a job as final just before the event comes, so the instant is that in the job.
+	clock := v.srv.cfg.Clock
+	at := min(int64(clock.At(e.Job.FinishedAt)), int64(clock.At(e.At)))
 	o.note(func(r *record.Record) {
 		m := v.srv.model(j.Model)
 		got := record.Video{JobID: j.ID}

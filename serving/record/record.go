@@ -164,5 +164,5 @@ type Video struct {
 	FileBytes       int64   `json:"file_bytes,omitempty"`
 	Polls           int     `json:"polls,omitempty"`       // questions about the job that were answered before it ended
 	AnsweredNS      int64   `json:"answered_ns,omitempty"` // instant of the last byte of the answer that says there is a job
-	FinishedNS      int64   `json:"finished_ns,omitempty"` // instant at which the job was final: a completed one has its checked file
+	FinishedNS      int64   `json:"finished_ns,omitempty"` // instant at which the job was made final, with its checked file when it is completed; clients can see it just after
 }
