@@ -43,6 +43,7 @@ func (c *Comparison) Markdown() []byte {
 	for _, w := range c.Workloads {
 		p.compared(w)
 	}
+	p.line("\nTimes are those of completed requests: where outcomes differ, they are those of different requests.")
 	p.line("\nRule: a median needs %d samples in both runs, p90 %d, a share %d requests. The interval of a ratio is a seeded bootstrap (95 %%, %d resamples) over", fewestForMedian, fewestForTail, fewestForShare, resamples)
 	p.line("single requests, taken as independent; an interval that holds 1 is no difference. What differs from run to run on one")
 	p.line("machine is in no interval: repeat a run before believing a small difference.")

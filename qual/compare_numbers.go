@@ -16,6 +16,9 @@ const (
 	fewestForTail   = 100 // p90: at least 10 values above it
 )
 
+// leastTime is the time in milliseconds under which a ratio says more of the scheduler than of the server.
+const leastTime = 0.01
+
 // The bootstrap: resamples, the seed, and how many values it takes at most. More values are thinned at equal steps of
 // rank, which keeps the shape and makes the interval wider, never narrower.
 const (
@@ -36,8 +39,8 @@ func compareTimes(name string, a, b []float64, p float64) TimeComparison {
 		out.Finding = fmt.Sprintf("%s: want %d in both", TooFewSamples, fewest)
 	case slices.Equal(a, b):
 		out.Ratio, out.Low, out.High, out.Finding = 1, 1, 1, NoDifference
-	case out.A <= 0 || out.B <= 0:
-		out.Finding = "a time of 0 has no ratio"
+	case out.A < leastTime || out.B < leastTime:
+		out.Finding = fmt.Sprintf("under %g ms: too small for a ratio", leastTime)
 	default:
 		out.Ratio = out.B / out.A
 		low, high := ratioInterval(thin(a), thin(b), p)

@@ -53,6 +53,12 @@ func TestEqualValuesAreNoDifference(t *testing.T) {
 	require.Equal(t, Figure(1), same.Ratio)
 }
 
+func TestTimesNearZeroHaveNoRatio(t *testing.T) {
+	c := compareTimes("x", draws(1, 50, 1e-6), draws(2, 50, 1), 0.5)
+	require.Contains(t, c.Finding, "too small")
+	require.False(t, c.Ratio.Known())
+}
+
 func TestManyValuesAreThinnedWithoutLosingTheirShape(t *testing.T) {
 	all := draws(1, 3*resampleMost, 1)
 	some := thin(all)

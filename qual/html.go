@@ -36,10 +36,12 @@ func (r *Report) HTML() ([]byte, error) {
 
 // htmlPage is what the template shows.
 type htmlPage struct {
-	Report   *Report
-	Started  string
-	Held     int // checks
-	Results  []htmlResult
+	Report  *Report
+	Started string
+	Held    int // checks
+	Results []htmlResult
+	// Missing is what stands in the way of every result alike; nil when they differ, and then each result has its own.
+	Missing  []string
 	Sections []htmlSection
 }
 
@@ -48,6 +50,20 @@ type htmlResult struct {
 	Name, Anchor string
 	Counts       Counts
 	Failed       []string // names of its checks that did not hold
+	Status       []ResultRow
+}
+
+// alike returns what all results miss when they miss the same.
+func alike(rows []ResultRow) []string {
+	for _, r := range rows {
+		if !slices.Equal(r.Missing, rows[0].Missing) {
+			return nil
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return rows[0].Missing
 }
 
 // htmlSection is one part of the page.
@@ -72,7 +88,7 @@ type htmlChart struct {
 type htmlClip struct{ ID, File, Poster string }
 
 func (r *Report) htmlPage() (*htmlPage, error) {
-	page := &htmlPage{Report: r, Started: r.Run.StartedAt.UTC().Format("2006-01-02 15:04 UTC")}
+	page := &htmlPage{Report: r, Missing: alike(r.Results), Started: r.Run.StartedAt.UTC().Format("2006-01-02 15:04 UTC")}
 	for _, c := range r.Checks {
 		if c.Held {
 			page.Held++
@@ -85,9 +101,17 @@ func (r *Report) htmlPage() (*htmlPage, error) {
 				result.Failed = append(result.Failed, c.Name)
 			}
 		}
+		for _, row := range r.Results {
+			if row.Workload == name {
+				result.Status = append(result.Status, row)
+			}
+		}
 		page.Results = append(page.Results, result)
 	}
 	for _, s := range sections(parseBlocks(string(r.Markdown()))) {
+		if s.Title == "Results" {
+			continue // the page has its own at the top
+		}
 		if name, ok := strings.CutPrefix(s.Title, "Workload "); ok {
 			if err := r.fill(&s, name); err != nil {
 				return nil, err

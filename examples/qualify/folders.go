@@ -65,7 +65,7 @@ func (f *folderFlags) publishFolder(dir string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nredacted copy: %s\n%d files with something replaced, %d files left out\n", f.publish, len(p.Changed), len(p.LeftOut))
+	fmt.Fprintf(out, "\nredacted copy: %s\nsomething replaced in run.json and %d other files, %d files left out\n", f.publish, len(p.Changed), len(p.LeftOut))
 	for _, name := range p.LeftOut {
 		fmt.Fprintln(out, "  left out:", name)
 	}
