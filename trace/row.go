@@ -111,8 +111,8 @@ func (w *RowWriter) Append(row Row) error {
 // RowReader reads rows. A bad line is reported with its position and does not end the reading. Names that it does not
 // know are passed over; a known name that stands twice makes a line bad. It is not safe for concurrent use.
 type RowReader struct {
-	// Reuse lets every row take the place of the one before, so that reading costs hardly any memory. The row is then
-	// valid until the next Scan; its texts and its Response stay valid. Set it before the first Scan.
+	// Reuse lets every row take the place of the one before, so that reading costs hardly any memory. The row and its
+	// texts are then valid until the next Scan only: copy what is to be kept. Set it before the first Scan.
 	Reuse bool
 
 	lines   *lineReader
@@ -158,6 +158,7 @@ func (r *RowReader) parse(line []byte) (*Row, *SyntaxError) {
 	}
 	row := &r.room.Row
 	*row = Row{}
+	r.scanner.Borrow = r.Reuse
 	r.scanner.Reset(line)
 	found := r.fields.Scan(&r.scanner)
 	switch err := r.scanner.Err(); {

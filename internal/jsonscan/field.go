@@ -59,11 +59,11 @@ func Word[T ~string](o *Object, name string, dst *T) {
 	})
 }
 
-// Text adds a string of those that rarely come twice. Whoever keeps one keeps its neighbours too, 4 KiB in all.
+// Text adds a string of those that rarely come twice. It may lie in the line, see [Scanner].
 func Text[T ~string](o *Object, name string, dst *T) {
 	o.add(name, func(s *Scanner) {
 		if text, ok := s.text(); ok {
-			*dst = T(s.copied(text))
+			*dst = T(s.other(text))
 		}
 	})
 }

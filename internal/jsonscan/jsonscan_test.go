@@ -58,7 +58,7 @@ func TestWholeNumbersAreExact(t *testing.T) {
 	})
 }
 
-// TestTextsSurviveLaterLines fills the shared pieces of memory and the list of words several times over.
+// TestTextsSurviveLaterLines fills the list of words several times over.
 func TestTextsSurviveLaterLines(t *testing.T) {
 	var text, word string
 	o := new(jsonscan.Object)
@@ -79,6 +79,24 @@ func TestTextsSurviveLaterLines(t *testing.T) {
 		require.Equal(t, want(i), texts[i])
 		require.Equal(t, want(i/3), words[i])
 	}
+}
+
+func TestBorrowedTextsCostNoMemory(t *testing.T) {
+	var text, word string
+	o := new(jsonscan.Object)
+	jsonscan.Text(o, "text", &text)
+	jsonscan.Word(o, "word", &word)
+	s := jsonscan.Scanner{Borrow: true}
+	line := []byte(`{"text":"` + strings.Repeat("a", 1000) + `","word":"b"}`)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		if s.Reset(line); !o.Scan(&s) {
+			t.Fatal(s.Err())
+		}
+	}))
+	copy(line, `{"text":"xyz`)
+	require.Equal(t, "xyzaa", text[:5], "a borrowed text is the line's own")
+	copy(line, strings.Repeat("-", len(line)))
+	require.Equal(t, "b", word, "a word never is")
 }
 
 func TestNestingIsBounded(t *testing.T) {

@@ -21,45 +21,40 @@ func (s *Scanner) float() float64 {
 }
 
 func (s *Scanner) int() int64 {
-	from, negative := s.i, false
-	i := from
-	if i < len(s.b) && s.b[i] == '-' {
+	b, i, negative := s.b, s.i, false
+	if i < len(b) && b[i] == '-' {
 		negative = true
 		i++
 	}
 	first, v := i, uint64(0)
-	for i+8 <= len(s.b) && i-first < 16 {
-		part, ok := eightDigits(binary.LittleEndian.Uint64(s.b[i:]))
+	for i+8 <= len(b) && i-first < 16 {
+		part, ok := eightDigits(binary.LittleEndian.Uint64(b[i:]))
 		if !ok {
 			break
 		}
 		v = v*1e8 + part
 		i += 8
 	}
-	for ; i < len(s.b) && s.b[i]-'0' <= 9; i++ {
+	for ; i < len(b) && b[i]-'0' <= 9; i++ {
 		if i-first >= 19 { // 19 digits always fit into 64 bits
 			s.want("a whole number in range")
 			return 0
 		}
-		v = v*10 + uint64(s.b[i]-'0')
-	}
-	limit := uint64(math.MaxInt64)
-	if negative {
-		limit++
+		v = v*10 + uint64(b[i]-'0')
 	}
 	switch {
-	case i == first, i-first > 1 && s.b[first] == '0', i < len(s.b) && (s.b[i] == '.' || s.b[i]|0x20 == 'e'):
+	case i == first, b[first] == '0' && i-first > 1, i < len(b) && (b[i] == '.' || b[i]|0x20 == 'e'):
 		s.want("a whole number")
 		return 0
-	case v > limit:
-		s.want("a whole number in range")
-		return 0
-	}
-	s.i = i
-	if negative {
+	case v <= math.MaxInt64 && !negative:
+		s.i = i
+		return int64(v)
+	case v <= math.MaxInt64+1 && negative:
+		s.i = i
 		return -int64(v)
 	}
-	return int64(v)
+	s.want("a whole number in range")
+	return 0
 }
 
 // eightDigits returns the number that eight digits stand for, the first in the lowest byte, or false when one is none.

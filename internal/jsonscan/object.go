@@ -1,5 +1,7 @@
 package jsonscan
 
+import "encoding/binary"
+
 // Object is the table of the known members of an object and where their values go. Its fields are added in the order
 // in which they usually stand, which is how they are found fastest. It is not safe for concurrent use.
 type Object struct {
@@ -7,7 +9,8 @@ type Object struct {
 }
 
 type field struct {
-	name, start string // start is how the member begins: the name in quotes and a colon
+	head, mask  uint64 // the first eight bytes of start, and which of them there are
+	start, name string // start is how the member begins: the name in quotes and a colon
 	scan        func(*Scanner)
 }
 
@@ -19,7 +22,13 @@ func (o *Object) add(name string, scan func(*Scanner)) {
 	if len(o.fields) == maxFields {
 		panic("jsonscan: too many fields")
 	}
-	o.fields = append(o.fields, field{name, `"` + name + `":`, scan})
+	f := field{start: `"` + name + `":`, name: name, scan: scan, mask: ^uint64(0)}
+	var head [8]byte
+	if n := copy(head[:], f.start); n < len(head) {
+		f.mask >>= 8 * (len(head) - n)
+	}
+	f.head = binary.LittleEndian.Uint64(head[:])
+	o.fields = append(o.fields, f)
 }
 
 // Scan reads an object into the destinations of the fields. Those that are not there stay as they are, and members
@@ -60,15 +69,21 @@ func (o *Object) Scan(s *Scanner) bool {
 	return s.err == nil
 }
 
-// next passes over the start of a field from the nth on and returns which it is, or -1.
+// next passes over the start of a field from the nth on and returns which it is, or -1. Near the end of the line it
+// leaves the search to find.
 func (o *Object) next(s *Scanner, n int) int {
 	rest := s.b[s.i:]
-	if len(rest) < 2 || rest[0] != '"' {
+	if len(rest) < 8 {
 		return -1
 	}
+	head := binary.LittleEndian.Uint64(rest)
 	for ; n < len(o.fields); n++ {
-		if start := o.fields[n].start; rest[1] == start[1] && len(rest) >= len(start) && string(rest[:len(start)]) == start {
-			s.i += len(start)
+		f := &o.fields[n]
+		if head&f.mask != f.head {
+			continue
+		}
+		if size := len(f.start); size <= 8 || len(rest) >= size && string(rest[8:size]) == f.start[8:] {
+			s.i += size
 			return n
 		}
 	}

@@ -1,25 +1,24 @@
 package jsonscan
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // maxDepth bounds nesting, as encoding/json does.
 const maxDepth = 10000
 
 // Scanner walks over one line of valid UTF-8 at a time. The first error stays until the next Reset. The zero value is ready for Reset. It is not safe for concurrent use.
 type Scanner struct {
+	// Borrow lets texts be parts of the line instead of copies. They change when the line's memory is used again.
+	Borrow bool
+
 	b      []byte
 	i      int
 	depth  int
 	err    error
 	words  map[string]string // texts that came before
 	lately [256]string       // some of them, each in the place of its hash
-	arena  strings.Builder   // only ever appended to, so that its parts may be kept
 }
 
-// Reset starts a new line. The scanner reads it until the next Reset and keeps no part of it.
+// Reset starts a new line. The scanner reads it until the next Reset.
 func (s *Scanner) Reset(line []byte) { s.b, s.i, s.depth, s.err = line, 0, 0, nil }
 
 // Err returns what is wrong with the line as far as it was read, or nil.
@@ -61,6 +60,9 @@ func (s *Scanner) space() {
 
 // peek returns the next byte that is not white space, 0 at the end.
 func (s *Scanner) peek() byte {
+	if s.i < len(s.b) && s.b[s.i] > ' ' {
+		return s.b[s.i]
+	}
 	s.space()
 	if s.i < len(s.b) {
 		return s.b[s.i]
@@ -91,8 +93,9 @@ func (s *Scanner) more(end byte) bool {
 	}
 	switch s.peek() {
 	case ',':
-		s.i++
-		s.space()
+		if s.i++; s.i < len(s.b) && s.b[s.i] <= ' ' {
+			s.space()
+		}
 		return true
 	case end:
 		s.i++

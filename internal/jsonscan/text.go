@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math/bits"
-	"strings"
+	"unsafe"
 )
 
 // text scans a string and returns its contents, which lie in the line where no escape stands in it. It is false for
@@ -69,19 +69,12 @@ func (s *Scanner) known(text []byte) string {
 	return word
 }
 
-// copied returns a copy of the text. Copies share pieces of memory, since a row has several short ones.
-func (s *Scanner) copied(text []byte) string {
-	const piece = 4 << 10
-	if len(text) > piece/8 {
-		return string(text)
+// other returns a text that is not worth keeping.
+func (s *Scanner) other(text []byte) string {
+	if s.Borrow {
+		return unsafe.String(unsafe.SliceData(text), len(text))
 	}
-	if s.arena.Len()+len(text) > s.arena.Cap() {
-		s.arena = strings.Builder{}
-		s.arena.Grow(piece)
-	}
-	from := s.arena.Len()
-	s.arena.Write(text)
-	return s.arena.String()[from:]
+	return string(text)
 }
 
 // quoted passes over a string and reports whether it holds escapes.

@@ -24,8 +24,9 @@ type recordRoom struct {
 	video   Video
 }
 
-// decode returns the record of a line, which is overwritten by the next call, or what is wrong with the line.
-func (d *decoder) decode(line []byte) (*Record, string) {
+// decode returns the record of a line, which is overwritten by the next call, or what is wrong with the line. Borrow lets
+// the record's texts be parts of the line.
+func (d *decoder) decode(line []byte, borrow bool) (*Record, string) {
 	if d.fields == nil {
 		d.fields = recordFields(&d.room)
 	}
@@ -34,6 +35,7 @@ func (d *decoder) decode(line []byte) (*Record, string) {
 	}
 	r := &d.room.Record
 	*r = Record{Lane: -1}
+	d.scanner.Borrow = borrow
 	d.scanner.Reset(line)
 	found := d.fields.Scan(&d.scanner)
 	switch err := d.scanner.Err(); {

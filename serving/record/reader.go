@@ -19,8 +19,8 @@ const MaxLine = 1 << 20
 // that does not exist: a count must not take either for something else. Names match exactly, and a known name that
 // stands twice in one object makes a line bad, since nobody can say which of the two counts.
 type Reader struct {
-	// Reuse lets every record take the place of the one before, so that reading costs hardly any memory. The record is
-	// then valid until the next Scan; its texts stay valid. Set it before the first Scan.
+	// Reuse lets every record take the place of the one before, so that reading costs hardly any memory. The record and its
+	// texts are then valid until the next Scan only: copy what is to be kept. Set it before the first Scan.
 	Reuse bool
 
 	src  *bufio.Reader
@@ -100,7 +100,7 @@ func (r *Reader) next() (line []byte, long, torn, ok bool) {
 }
 
 func (r *Reader) parse(line []byte, torn bool) (*Record, *SyntaxError) {
-	rec, msg := r.decoder.decode(line)
+	rec, msg := r.decoder.decode(line, r.Reuse)
 	switch {
 	case msg != "":
 		return nil, r.syntax(torn, msg)
