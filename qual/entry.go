@@ -71,8 +71,15 @@ func (c outcomeCode) outcome() record.Outcome {
 
 // words numbers the few distinct texts that rows and records repeat.
 type words struct {
-	list []string
-	at   map[string]uint16
+	list  []string
+	at    map[string]uint16
+	lanes map[modelLane]uint16
+}
+
+// modelLane is a lane before it is put into words.
+type modelLane struct {
+	model string
+	lane  int
 }
 
 // otherWord stands for everything after the first 65,534 distinct texts.
@@ -94,6 +101,22 @@ func (w *words) number(text string) uint16 {
 	n := uint16(len(w.list))
 	w.list = append(w.list, text)
 	w.at[text] = n
+	return n
+}
+
+// lane numbers a lane of a model; beyond the first thousands it is put into words each time.
+func (w *words) lane(model string, lane int) uint16 {
+	key := modelLane{model, lane}
+	n, ok := w.lanes[key]
+	if !ok {
+		n = w.number(fmt.Sprintf("lane %d of %s", lane, model))
+		if w.lanes == nil {
+			w.lanes = map[modelLane]uint16{}
+		}
+		if len(w.lanes) < 4096 {
+			w.lanes[key] = n
+		}
+	}
 	return n
 }
 
@@ -128,7 +151,7 @@ func (e *entry) takeRecord(rec *record.Record, w *words) {
 	}
 	if rec.TaskCallStartNS != 0 && rec.TaskCallEndNS != 0 {
 		e.taskCall, e.taskStart = span(rec.TaskCallNS), rec.TaskCallStartNS
-		e.lane = w.number(fmt.Sprintf("lane %d of %s", rec.Lane, rec.Model))
+		e.lane = w.lane(rec.Model, rec.Lane)
 	}
 	e.queueDepth = int32(rec.QueueDepth)
 	e.streaming = rec.Streaming

@@ -155,6 +155,7 @@ func (j *judge) rows(name string) error {
 	}
 	defer f.Close()
 	r := trace.NewRowReader(f, rel)
+	r.Reuse = true
 	for r.Scan() {
 		row, bad := r.Row()
 		if bad != nil {
@@ -174,6 +175,7 @@ func (j *judge) records() error {
 	}
 	defer f.Close()
 	r := record.NewReader(f, RecordsFile)
+	r.Reuse = true
 	for r.Scan() {
 		rec, bad := r.Entry()
 		if bad != nil {

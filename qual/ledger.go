@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trtmc-go/trtmc/serving/record"
@@ -22,7 +23,7 @@ type Ledger struct {
 	WallStep time.Duration
 
 	ids       idIndex
-	entries   entries
+	entries   list[entry]
 	names     []string   // of workloads
 	attempts  []Attempts // of workloads
 	words     words
@@ -70,10 +71,11 @@ func (l *Ledger) workload(name string) (uint8, error) {
 }
 
 func (l *Ledger) find(kind Kind, workload, id, detail string) {
-	l.findings = append(l.findings, Finding{Kind: kind, Workload: workload, RequestID: id, Detail: detail})
+	// The id may lie in memory that the next row takes over.
+	l.findings = append(l.findings, Finding{Kind: kind, Workload: workload, RequestID: strings.Clone(id), Detail: detail})
 }
 
-// AddRow adds a client row. The row is copied.
+// AddRow adds a client row, of which the ledger copies what it keeps.
 func (l *Ledger) AddRow(row *trace.Row) {
 	i := l.ids.find(row.RequestID)
 	if i < 0 {
@@ -107,8 +109,8 @@ func (l *Ledger) AddRow(row *trace.Row) {
 	e.takeRow(row, &l.words)
 }
 
-// AddRecord adds a server record. The record is copied. A second record of one id is an attempt more than offered; the
-// one that arrived last decides.
+// AddRecord adds a server record, of which the ledger copies what it keeps. A second record of one id is an attempt
+// more than offered; the one that arrived last decides.
 func (l *Ledger) AddRecord(rec *record.Record) {
 	i := l.ids.find(rec.RequestID)
 	if i < 0 {
@@ -198,22 +200,3 @@ func checkRow(row *trace.Row) error {
 	}
 	return nil
 }
-
-// entries is a growing list that never moves what it holds, so that growing needs no second copy.
-type entries struct {
-	parts [][]entry
-	n     int
-}
-
-const chunkLen = 4096
-
-func (c *entries) add(e entry) {
-	if c.n%chunkLen == 0 {
-		c.parts = append(c.parts, make([]entry, 0, chunkLen))
-	}
-	last := len(c.parts) - 1
-	c.parts[last] = append(c.parts[last], e)
-	c.n++
-}
-
-func (c *entries) at(i int) *entry { return &c.parts[i/chunkLen][i%chunkLen] }

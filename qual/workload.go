@@ -89,6 +89,14 @@ func (l *Ledger) sample(w uint8, want outcomeCode, of func(e *entry) (span, bool
 }
 
 func (l *Ledger) summarize(w uint8) Workload {
+	out := l.count(w)
+	l.times(w, &out)
+	out.Lateness, out.Rates, out.OverTime = l.lateness(w), l.rates(w), l.overTime(w)
+	return out
+}
+
+// count is the part of a summary that takes one look at each request.
+func (l *Ledger) count(w uint8) Workload {
 	out := Workload{Name: l.names[w], Attempts: l.attempts[w]}
 	causes := map[Cause]int{}
 	statuses := map[int]int{}
@@ -124,8 +132,6 @@ func (l *Ledger) summarize(w uint8) Workload {
 		out.Queue.Mean = Figure(float64(depthSum) / float64(depths))
 	}
 	out.Causes, out.Statuses = sortedCauses(causes), sortedStatuses(statuses)
-	l.times(w, &out)
-	out.Lateness, out.Rates, out.OverTime = l.lateness(w), l.rates(w), l.overTime(w)
 	return out
 }
 
