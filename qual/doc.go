@@ -13,6 +13,14 @@
 // then wants the same float32 scores, indices and order of every completed request, and permuted scores for permuted
 // passages. None of it needs the others: rows of another client can be judged as well, as long as they keep the answers.
 //
+// # Video
+//
+// [ReadVideoPrompts] and [PrepareVideo] make a workload of prompts with pinned settings, [VideoClient] creates each job,
+// asks about it at a stated interval and saves clip and poster, and [DirectGenerator] makes the same clips by direct Task
+// calls. The judge then wants the same sha256 over all float32 frames of every completed job, checks each saved clip
+// again from its bytes, and compares it with the record and with what was asked for. A job that was not final when the
+// client gave up is a failed request.
+//
 // # What a report may say
 //
 // A report never says more than its evidence: numbers come with their sample sizes, doubts stand beside the numbers,
