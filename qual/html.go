@@ -177,28 +177,30 @@ func (r *Report) clips(workload string) []htmlClip {
 	return out
 }
 
-// longTable is from how many rows on a table over time is folded away: the charts show it.
+// longTable is from how many rows on a table that few read, or that a chart shows, is folded away.
 const longTable = 12
 
-// fold moves long tables with the heading before them behind a summary that opens them.
+// fold moves such tables behind a summary that opens them: those over time, findings and evidence.
 func (s *htmlSection) fold() {
 	var kept []block
-	for _, b := range s.Blocks {
-		before := len(kept) - 1
-		if b.Table == nil || len(b.Table.Rows) < longTable || !s.Workload && s.Title != "Evidence" && s.Title != "Findings" {
+	for i, b := range s.Blocks {
+		if b.Table == nil || len(b.Table.Rows) < longTable {
 			kept = append(kept, b)
 			continue
 		}
-		title := fmt.Sprintf("%d rows", len(b.Table.Rows))
-		if before >= 0 && kept[before].Level > 0 {
-			title = kept[before].Text + ", " + title
-			kept = kept[:before]
+		title := s.Title
+		if i > 0 && s.Blocks[i-1].Level > 0 {
+			title = s.Blocks[i-1].Text
 		}
-		if s.Workload && !strings.HasPrefix(title, "Over time") {
-			kept = append(kept, block{Level: 3, Text: strings.TrimSuffix(title, fmt.Sprintf(", %d rows", len(b.Table.Rows)))}, b)
+		switch {
+		case strings.HasPrefix(title, "Over time"):
+			kept = kept[:len(kept)-1]
+		case title == "Findings", title == "Evidence":
+		default:
+			kept = append(kept, b)
 			continue
 		}
-		s.More = append(s.More, htmlSection{Title: title, Blocks: []block{b}})
+		s.More = append(s.More, htmlSection{Title: fmt.Sprintf("%s: %d rows", title, len(b.Table.Rows)), Blocks: []block{b}})
 	}
 	s.Blocks = kept
 }

@@ -101,3 +101,26 @@ func TestCurveRunsFromTheSmallestToTheLargest(t *testing.T) {
 	}
 	require.Empty(t, w.Client.Refusal.Curve, "one sample has no shape")
 }
+
+func TestHTMLHasEveryTableOfTheMarkdownOnce(t *testing.T) {
+	r := judgedRun(t, makeRun(t))
+	w := r.Workloads["w"]
+	for range 20 { // a long table over time is folded away with its heading
+		for _, row := range []*[]int{&w.OverTime.Scheduled, &w.OverTime.Sent, &w.OverTime.Arrived, &w.OverTime.Completed, &w.OverTime.Rejected, &w.OverTime.QueueMax} {
+			*row = append(*row, 1)
+		}
+	}
+	r.Workloads["w"] = w
+	page := htmlOf(t, r)
+	require.Contains(t, page, "<details><summary>Over time, in windows of 1 s: 21 rows</summary>")
+	require.NotContains(t, page, "<h3>Over time")
+	tables := 0
+	for line := range strings.Lines(string(r.Markdown())) {
+		if strings.HasPrefix(line, "|---") {
+			tables++
+		}
+	}
+	// The table of results is split in two at the top.
+	require.Equal(t, tables+1, strings.Count(page, "<table"))
+	require.NotContains(t, page, "<h3>1")
+}
