@@ -60,7 +60,9 @@ func parseBlocks(markdown string) []block {
 				return l != "" && !strings.ContainsAny(l[:1], "#|") && !strings.HasPrefix(l, "- ")
 			})
 			n = max(n, 1)
-			out = append(out, block{Text: plainText(strings.Join(lines[i:i+n], " "))})
+			if text := plainText(strings.Join(lines[i:i+n], " ")); text != "" {
+				out = append(out, block{Text: text})
+			}
 			i += n
 		}
 	}
@@ -76,8 +78,17 @@ func countWhile(lines []string, ok func(string) bool) int {
 	return len(lines)
 }
 
-// plainText undoes what [escapeCell] and the writer's own marks did.
+// markdownLink is a link or, with the exclamation mark, a picture; the page has clips and posters of its own.
+var markdownLink = regexp.MustCompile(`!?\[([^\[\]]*)\]\([^()\s]*\)`)
+
+// plainText undoes what [escapeCell] and the writer's own marks did; of links their words stay.
 func plainText(s string) string {
+	s = markdownLink.ReplaceAllStringFunc(s, func(link string) string {
+		if strings.HasPrefix(link, "!") {
+			return ""
+		}
+		return markdownLink.FindStringSubmatch(link)[1]
+	})
 	return strings.TrimSpace(strings.NewReplacer(`\|`, "|", "&lt;", "<", "&gt;", ">", "**", "", "`", "").Replace(s))
 }
 

@@ -72,10 +72,11 @@ func TestHTMLShowsVerdictWorkloadsAndCharts(t *testing.T) {
 func TestHTMLEscapesEvidence(t *testing.T) {
 	r := judgedRun(t, makeRun(t))
 	r.Run.Notes = []string{`<script>alert("x")</script> | a`}
-	r.Doubts = []string{`<img src="https://example.invalid/x">`}
+	r.Doubts = []string{`<img src="https://example.invalid/x">`, "see [that page](https://example.invalid/y) ![p](z.jpg)"}
 	page := htmlOf(t, r)
 	require.NotContains(t, page, "<script")
 	require.NotContains(t, page, "<img")
+	require.Contains(t, page, "<li>see that page</li>", "of links their words stay")
 	require.Contains(t, page, "&lt;script&gt;alert(&#34;x&#34;)&lt;/script&gt; | a")
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -80,8 +81,11 @@ type publisher struct {
 	dir, dst string
 	redactor *Redactor
 	out      Redaction
-	digests  []string // old and new digests of changed files, in pairs
+	changes  []change
 }
+
+// change is what became of one file.
+type change struct{ old, now FileDigest }
 
 // files copies all evidence but run.json. Manifests come last: they name digests of the others.
 func (p *publisher) files() error {
@@ -97,11 +101,36 @@ func (p *publisher) files() error {
 	return nil
 }
 
+// rank is 1 for files that pin others.
 func rank(rel string) int {
-	if path.Base(rel) == ManifestFile {
+	if base := path.Base(rel); base == ManifestFile || base == AIPerfFile {
 		return 1
 	}
 	return 0
+}
+
+// repin gives the objects of JSON text that pin a changed file its new digest and length.
+func (p *publisher) repin(text string) string {
+	for _, c := range p.changes {
+		length := regexp.MustCompile(fmt.Sprintf(`("bytes":\s*)%d\b`, c.old.Bytes))
+		var out strings.Builder
+		for {
+			at := strings.Index(text, c.old.SHA256)
+			if at < 0 {
+				break
+			}
+			start, end := max(0, strings.LastIndexByte(text[:at], '{')), len(text)
+			if i := strings.IndexByte(text[at:], '}'); i >= 0 {
+				end = at + i
+			}
+			out.WriteString(text[:start])
+			object := length.ReplaceAllString(text[start:end], fmt.Sprintf("${1}%d", c.now.Bytes))
+			out.WriteString(strings.ReplaceAll(object, c.old.SHA256, c.now.SHA256))
+			text = text[end:]
+		}
+		text = out.String() + text
+	}
+	return text
 }
 
 func (p *publisher) file(f FileDigest) error {
@@ -118,7 +147,7 @@ func (p *publisher) file(f FileDigest) error {
 	case isText(data):
 		clean = []byte(p.redactor.file(f.Path, string(data)))
 		if rank(f.Path) > 0 {
-			clean = []byte(strings.NewReplacer(p.digests...).Replace(string(clean)))
+			clean = []byte(p.repin(string(clean)))
 		}
 	case !isMedia(f.Path):
 		p.out.LeftOut = append(p.out.LeftOut, f.Path)
@@ -133,7 +162,7 @@ func (p *publisher) file(f FileDigest) error {
 	}
 	p.out.Changed = append(p.out.Changed, name)
 	now, err := digestFile(p.dst, name)
-	p.digests = append(p.digests, f.SHA256, now.SHA256)
+	p.changes = append(p.changes, change{f, now})
 	return err
 }
 
@@ -143,7 +172,7 @@ func (p *publisher) run(run *Run) error {
 	if err != nil {
 		return err
 	}
-	text := strings.NewReplacer(p.digests...).Replace(p.redactor.JSON(string(data)))
+	text := p.repin(p.redactor.JSON(string(data)))
 	if err := writeBelow(p.dst, RunFile, []byte(text)); err != nil {
 		return err
 	}

@@ -1,7 +1,10 @@
 package qual_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/trtmc-go/trtmc/qual"
+	"github.com/trtmc-go/trtmc/trace"
 )
 
 func testRedactor() *qual.Redactor {
@@ -123,6 +127,44 @@ func TestAPublishedCopyIsCleanAndStillJudges(t *testing.T) {
 
 	_, err = qual.Publish(dir, dst, testRedactor())
 	require.ErrorContains(t, err, "not empty")
+}
+
+func TestManifestsOfACopyPinItsFiles(t *testing.T) {
+	dir := makeRun(t)
+	path := filepath.Join(dir, "workloads", "w", qual.WarmupFile)
+	edit(t, dir, "workloads/w/"+qual.WarmupFile, func(lines []string) []string {
+		lines[0] = strings.Replace(lines[0], `"prompt":"`, `"prompt":"/srv/secret/x `, 1)
+		require.Contains(t, lines[0], "/srv/secret")
+		return lines
+	})
+	changed, err := os.ReadFile(path)
+	require.NoError(t, err)
+	sum := sha256.Sum256(changed)
+	m, err := trace.ReadManifest(filepath.Join(dir, filepath.FromSlash(manifest)))
+	require.NoError(t, err)
+	part := m.Files[qual.WarmupFile]
+	edit(t, dir, manifest, func(lines []string) []string {
+		text := strings.ReplaceAll(strings.Join(lines, ""), part.SHA256, hex.EncodeToString(sum[:]))
+		return []string{strings.Replace(text, fmt.Sprintf(`"bytes": %d`, part.Bytes), fmt.Sprintf(`"bytes": %d`, len(changed)), 1)}
+	})
+	run, err := qual.ReadRun(dir)
+	require.NoError(t, err)
+	run.Sealed, err = qual.Seal(dir)
+	require.NoError(t, err)
+	require.NoError(t, qual.WriteRun(dir, run))
+	require.True(t, judgedRun(t, dir).Verdict.Held)
+
+	dst := filepath.Join(t.TempDir(), "copy")
+	p, err := qual.Publish(dir, dst, testRedactor())
+	require.NoError(t, err)
+	require.Equal(t, []string{manifest, "workloads/w/" + qual.WarmupFile}, p.Changed)
+	require.True(t, p.Held, "%v", judgedRun(t, dst).Verdict.Failed)
+	copied, err := trace.ReadManifest(filepath.Join(dst, filepath.FromSlash(manifest)))
+	require.NoError(t, err)
+	data, err := os.ReadFile(filepath.Join(dst, "workloads", "w", qual.WarmupFile))
+	require.NoError(t, err)
+	require.NotContains(t, string(data), "/srv")
+	require.Equal(t, int64(len(data)), copied.Files[qual.WarmupFile].Bytes)
 }
 
 func TestScanNamesFileLineAndRule(t *testing.T) {
