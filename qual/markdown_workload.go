@@ -78,8 +78,12 @@ func (w WorkloadReport) timeRows() [][]string {
 func (p *page) outcomes(w WorkloadReport) {
 	p.head(3, "Outcomes")
 	p.line("%d server records for %d measured requests (%d of them refused, %d requests recorded more than once). "+
-		"Queue depth met on arrival: mean %s, deepest %d. Requests under way at once: at most %d. Requests that left, and that arrived, after one that was due later: %d, %d.",
-		w.Attempts.Records, w.Measured.Offered, w.Attempts.Rejected, w.Attempts.Retried, w.Queue.Mean, w.Queue.Max, w.Lateness.MaxInFlight, w.Lateness.SendSwaps, w.Lateness.ArrivalSwaps)
+		"Queue depth met on arrival: mean %s, deepest %d.",
+		w.Attempts.Records, w.Measured.Offered, w.Attempts.Rejected, w.Attempts.Retried, w.Queue.Mean, w.Queue.Max)
+	if w.Rates.Offered.SpanSeconds.Known() { // else a closed loop, where nothing is due
+		p.line("Requests under way at once: at most %d. Requests that left, and that arrived, after one that was due later: %d, %d.",
+			w.Lateness.MaxInFlight, w.Lateness.SendSwaps, w.Lateness.ArrivalSwaps)
+	}
 	if w.isText() {
 		p.line("Tokens completed: %d over %d requests; unknown for %d.", w.Tokens.Completion, w.Tokens.Known, w.Tokens.Unknown)
 	}
