@@ -49,7 +49,7 @@ type htmlPage struct {
 type htmlResult struct {
 	Name, Anchor string
 	Counts       Counts
-	Failed       []string // names of its checks that did not hold
+	Failed       []string // names of the checks that did not hold, its own and those of the whole run
 	Status       []ResultRow
 }
 
@@ -97,7 +97,7 @@ func (r *Report) htmlPage() (*htmlPage, error) {
 	for _, name := range r.Names() {
 		result := htmlResult{Name: name, Anchor: anchor("Workload " + name), Counts: r.Workloads[name].Measured}
 		for _, c := range r.Checks {
-			if c.Workload == name && !c.Held {
+			if !c.Held && (c.Workload == name || c.Workload == "") {
 				result.Failed = append(result.Failed, c.Name)
 			}
 		}
