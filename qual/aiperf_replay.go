@@ -149,7 +149,9 @@ func (a *aiperfReplay) readRows() error {
 		if !ok {
 			return nil
 		}
-		a.raw[r.RequestID] = factsOfRaw(r, a.kind)
+		if r.RequestID != "" {
+			a.raw[r.RequestID] = factsOfRaw(r, a.kind)
+		}
 		id := a.ledgerID(r.Phase, r.ConversationID)
 		if item, ok := a.items[id]; ok && len(r.Payload) > 0 && canonical(item.Body) != canonical(r.Payload) {
 			a.find(KindBody, id, "the client sent another body than was prepared")

@@ -87,7 +87,7 @@ func canonical(text []byte) string {
 
 // rowOf turns what AIPerf exported of one request into a client row.
 func (a *aiperfReplay) rowOf(r *aiperf.Row) *trace.Row {
-	raw, exact := a.raw[r.RequestID]
+	raw, exact := a.raw[r.RequestID] // a row without an id joins nothing
 	row := &trace.Row{
 		Schema: trace.RowSchema, RequestID: a.ledgerID(r.Phase, r.ConversationID), Phase: phaseOf(r.Phase == aiperf.Warmup),
 		Workload: a.of.Name, Clock: a.clock, WallBaseUnixNS: a.base,

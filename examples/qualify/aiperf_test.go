@@ -94,8 +94,9 @@ func TestRealAIPerfHidesNothingFromTheAccount(t *testing.T) {
 		"mid-stream": {[]string{"-workloads", "text-trace", "-scale", "8", "-fault", "mid-stream"}, textTrace, false, func(t *testing.T, c qual.Counts) {
 			require.NotZero(t, c.Failed)
 		}},
-		"failed video job": {[]string{"-workloads", "video", "-video-count", "2", "-fault", "video-error"}, qual.VideoWorkload, false, func(t *testing.T, c qual.Counts) {
-			require.Equal(t, 2, c.Failed)
+		"failed video job": {[]string{"-workloads", "video", "-video-count", "4", "-fault", "video-error"}, qual.VideoWorkload, false, func(t *testing.T, c qual.Counts) {
+			require.NotZero(t, c.Failed)
+			require.NotZero(t, c.Completed)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -119,7 +119,7 @@ func (p *plan) flags() []planFlag {
 	out := []planFlag{
 		{"runtime", p.Runtime, false}, {"runtime-root", p.RuntimeRoot, true}, {"lanes", p.Lanes.Text, false},
 		{"ranking-lanes", p.Lanes.Ranking, false}, {"video-lanes", p.Lanes.Video, false}, {"queue", p.Queue.Count, false},
-		{"queue-bytes", p.Queue.Bytes, false}, {"queue-wait", p.Queue.Wait, false}, {"aiperf", p.AIPerf, false},
+		{"queue-bytes", p.Queue.Bytes, false}, {"queue-wait", p.Queue.Wait, false}, {"aiperf", p.AIPerf, p.AIPerf.text != "auto"},
 		{"tiktoken-cache", p.TiktokenCache, true}, {"out", p.Out, true}, {"seed", p.Seed, false}, {"warmup", p.Warmup, false},
 		{"timeout", p.Timeout, false}, {"max-lateness", p.MaxLateness, false},
 	}
