@@ -64,6 +64,7 @@ func (l *Ledger) Close() (*Account, error) {
 		account.Workloads = append(account.Workloads, l.summarize(uint8(w)))
 	}
 	slices.SortFunc(account.Workloads, func(a, b Workload) int { return cmp.Compare(a.Name, b.Name) })
+	l.samples = nil
 	sortFindings(l.findings)
 	account.Findings = l.findings
 	return account, unaccounted(l.findings)

@@ -30,9 +30,9 @@ type entry struct {
 	arrived   int64
 	taskStart int64
 
-	firstByte, firstContent, lastContent, lastByte span // since sent
-	queue, taskCall, handling                      span
-	tokens, chunks, queueDepth                     int32 // tokens: -1 unknown
+	firstContent, lastContent, lastByte span // since sent
+	queue, taskCall, handling           span
+	tokens, chunks, queueDepth          int32 // tokens: -1 unknown
 
 	result, errorCode, reason, cause uint16 // words
 	lane                             uint16 // word: model and lane
@@ -130,7 +130,6 @@ func (w *words) text(n uint16) string {
 // takeRow copies what the ledger keeps of a client row.
 func (e *entry) takeRow(row *trace.Row, w *words) {
 	e.scheduled, e.sent = row.ScheduledNS, row.SentNS
-	e.firstByte = between(row.SentNS, row.FirstByteNS)
 	e.firstContent = between(row.SentNS, row.FirstContentNS)
 	e.lastContent = between(row.SentNS, row.LastContentNS)
 	e.lastByte = between(row.SentNS, row.LastByteNS)

@@ -166,7 +166,7 @@ func decodeAll[T any](path string, id func(*T) string) (map[string]T, error) {
 func TestLedgerJoinsAsTwoMapsDo(t *testing.T) {
 	const n = 20_000
 	dir := t.TempDir()
-	joinFiles(t, dir, n)
+	require.NoError(t, joinFiles(dir, n))
 	got, err := joinByLedger(dir, n)
 	require.NoError(t, err)
 	want, err := joinByMaps(dir, n)

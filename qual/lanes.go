@@ -15,7 +15,7 @@ func (l *Ledger) checkLanes() {
 		lane       uint16
 		request    uint32
 	}
-	var calls []call
+	calls := make([]call, 0, l.entries.n)
 	for i := range l.entries.n {
 		if e := l.entries.at(i); e.taskStart != 0 {
 			calls = append(calls, call{e.taskStart, e.taskStart + int64(e.taskCall), e.lane, uint32(i)})

@@ -27,6 +27,7 @@ type Ledger struct {
 	names     []string   // of workloads
 	attempts  []Attempts // of workloads
 	words     words
+	samples   []float64 // room for one quantity of all requests
 	findings  []Finding
 	clocks    clocks
 	unoffered int
@@ -53,7 +54,7 @@ func (l *Ledger) Offer(workload string, phase trace.Phase, id string, offset tim
 	}
 	l.entries.add(entry{
 		offset: int64(offset), workload: w, warmup: phase == trace.PhaseWarmup, tokens: -1,
-		firstByte: absent, firstContent: absent, lastContent: absent, lastByte: absent,
+		firstContent: absent, lastContent: absent, lastByte: absent,
 		queue: absent, taskCall: absent, handling: absent,
 	})
 	return nil

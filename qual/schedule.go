@@ -70,7 +70,7 @@ const sharedClock = "CLOCK_MONOTONIC"
 // zero is the instant from which a workload's offsets count: the median of scheduled minus offset, which one changed
 // row cannot move. It is 0 when no row has a schedule.
 func (l *Ledger) zero(w uint8) int64 {
-	var zeros []int64
+	zeros := make([]int64, 0, l.entries.n)
 	l.measured(w, func(_ int, e *entry) {
 		if e.scheduled != 0 {
 			zeros = append(zeros, e.scheduled-e.offset)
@@ -120,7 +120,7 @@ func (l *Ledger) lateness(w uint8) Lateness {
 
 // observations is the measured phase as package trace measures replays.
 func (l *Ledger) observations(w uint8) []trace.Observation {
-	var out []trace.Observation
+	out := make([]trace.Observation, 0, l.entries.n)
 	l.measured(w, func(_ int, e *entry) {
 		o := trace.Observation{
 			Offset: time.Duration(e.offset), Scheduled: monotime.Instant(e.scheduled), Sent: monotime.Instant(e.sent), Arrived: monotime.Instant(e.arrived),

@@ -74,9 +74,10 @@ func (l *Ledger) measured(w uint8, visit func(i int, e *entry)) {
 	}
 }
 
-// sample collects one quantity of the measured requests whose timing is sound and describes it in milliseconds.
+// sample collects one quantity of the measured requests whose timing is sound and describes it in milliseconds. The
+// values are valid until the next call.
 func (l *Ledger) sample(w uint8, want outcomeCode, of func(e *entry) (span, bool)) (Distribution, []float64) {
-	var ms []float64
+	ms := l.samples[:0]
 	l.measured(w, func(_ int, e *entry) {
 		if e.badTiming || want != noOutcome && e.outcome != want {
 			return
@@ -85,6 +86,7 @@ func (l *Ledger) sample(w uint8, want outcomeCode, of func(e *entry) (span, bool
 			ms = append(ms, float64(v)/float64(time.Millisecond))
 		}
 	})
+	l.samples = ms
 	return distribution(ms), ms
 }
 
