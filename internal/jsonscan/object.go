@@ -53,7 +53,9 @@ func (o *Object) Scan(s *Scanner) bool {
 				return false
 			}
 		}
-		s.space()
+		if s.i < len(s.b) && s.b[s.i] <= ' ' {
+			s.space()
+		}
 		if n < 0 {
 			s.skip()
 			continue

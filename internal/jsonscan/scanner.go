@@ -15,7 +15,7 @@ type Scanner struct {
 	depth  int
 	err    error
 	words  map[string]string // texts that came before
-	lately [256]string       // some of them, each in the place of its hash
+	lately [512]string       // some of them, each in the place of its hash
 }
 
 // Reset starts a new line. The scanner reads it until the next Reset.

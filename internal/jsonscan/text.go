@@ -53,7 +53,7 @@ func (s *Scanner) known(text []byte) string {
 	if n == 0 || n > maxWord {
 		return string(text)
 	}
-	place := &s.lately[(n*37+int(text[0])*31+int(text[n/2])*7+int(text[n-1]))%len(s.lately)]
+	place := &s.lately[uint(n*67+int(text[0])*31+int(text[n/2])*7+int(text[n-1])*3)%uint(len(s.lately))]
 	if *place == string(text) {
 		return *place
 	}
