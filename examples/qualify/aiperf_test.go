@@ -47,7 +47,7 @@ func realAIPerf(t *testing.T, args ...string) (*qual.Report, int) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
-	code := run(ctx, append([]string{"qualify", "-aiperf", exe, "-out", dir}, args...), &stdout, &stderr)
+	code := run(ctx, append([]string{"qualify", "-aiperf", exe, "-out", dir, "-max-lateness", "1m"}, args...), &stdout, &stderr)
 	require.Empty(t, stderr.String())
 	require.Contains(t, stdout.String(), "AIPerf")
 	return judged(t, dir), code
