@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,7 @@ func TestSharedLibraryIsTheSamePath(t *testing.T) {
 		r := judged(t, dir)
 		require.Equal(t, name, r.Run.Runtime.Library)
 		require.Equal(t, name != "linked in", r.Run.Runtime.SHA256 != "")
+		require.Equal(t, name != "linked in", slices.Contains(r.Run.Stack.Libraries, qual.Library{File: name, SHA256: r.Run.Runtime.SHA256}), "the stack lists what is loaded")
 		require.True(t, r.Reference)
 		sizes[name] = r.Workloads[textTrace].Tokens.Completion
 	}
