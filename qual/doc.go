@@ -21,8 +21,16 @@
 // again from its bytes, and compares it with the record and with what was asked for. A job that was not final when the
 // client gave up is a failed request.
 //
+// # AIPerf
+//
+// A workload may be sent once more, from the same prepared file, by the published AIPerf: [AIPerfSpec] says how to run it,
+// [AIPerfRun] is kept beside its exports. The judge joins them under the ids of the prepared rows with a ledger of its own,
+// row by conversation_id and phase, request by x_request_id, and never believes the client's counts or its exit code.
+//
 // # What a report may say
 //
 // A report never says more than its evidence: numbers come with their sample sizes, doubts stand beside the numbers,
-// and the status is computed by package inventory. Results of the CPU reference runtime are marked in the first lines and qualify nothing.
+// and the status of every checkpoint and workload is computed by package inventory from files of the run, such as
+// validation commands ([Validation]); [Report.Claim] refuses a higher one. Results of the CPU reference runtime are marked
+// in the first lines and qualify nothing.
 package qual
