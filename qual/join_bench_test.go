@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 )
 
 var joinCount = flag.Int("join.rows", 1_000_000, "requests of BenchmarkJoinMillion")
@@ -39,7 +40,7 @@ func TestMain(m *testing.M) {
 	if side := os.Getenv(joinSideVar); side != "" {
 		os.Exit(joinChild(side))
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 func joinChild(side string) int {
