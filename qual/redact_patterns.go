@@ -48,7 +48,7 @@ func patternRules() []redactRule {
 // publicHosts may be named: sources of traces, bundles and programs.
 func publicHosts() []string {
 	return []string{
-		"localhost", "github.com", "raw.githubusercontent.com", "huggingface.co", "pypi.org", "nvidia.com", "docs.nvidia.com", "build.nvidia.com",
+		"localhost", "github.com", "raw.githubusercontent.com", "huggingface.co", "nvidia.com", "docs.nvidia.com", "build.nvidia.com",
 		"developer.nvidia.com", "catalog.ngc.nvidia.com", "www.w3.org", "www.apache.org", "creativecommons.org",
 	}
 }
