@@ -1,10 +1,7 @@
 package qual
 
 import (
-	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,39 +36,15 @@ type RankingGroups struct {
 // refused with a [*trace.SyntaxError] that names file and line. Blank lines are passed over; a file without groups is
 // an error.
 func ReadRankingGroups(r io.Reader, name string) (*RankingGroups, error) {
-	sum := sha256.New()
-	lines := bufio.NewScanner(io.TeeReader(r, sum))
-	lines.Buffer(nil, trace.MaxLine)
-	out := &RankingGroups{Name: name}
-	seen := map[string]int{}
-	n := 0
-	for lines.Scan() {
-		n++
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
-		}
+	entries, sum, err := readSingleTurn(r, name, "group", func(pos trace.Pos, line []byte) (string, RankingGroup, error) {
 		g, err := parseGroup(line)
-		if first, double := seen[g.ID]; err == nil && double {
-			err = fmt.Errorf("session_id %q stands in line %d already; every group needs its own", g.ID, first)
-		}
-		g.Pos = trace.Pos{File: name, Line: n}
-		if err != nil {
-			return nil, &trace.SyntaxError{Pos: g.Pos, Msg: err.Error()}
-		}
-		seen[g.ID] = n
-		out.Groups = append(out.Groups, g)
+		g.Pos = pos
+		return g.ID, g, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, &trace.SyntaxError{Pos: trace.Pos{File: name, Line: n + 1}, Msg: fmt.Sprintf("longer than %d bytes", trace.MaxLine)}
-	} else if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	if len(out.Groups) == 0 {
-		return nil, fmt.Errorf("read %s: no group of query and passages", name)
-	}
-	out.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	return out, nil
+	return &RankingGroups{Name: name, SHA256: sum, Groups: entries}, nil
 }
 
 // maxGroupID leaves room for what the preparation adds to an id: request ids have at most 128 characters.

@@ -1,10 +1,7 @@
 package qual
 
 import (
-	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,39 +36,15 @@ type VideoPrompts struct {
 // ids are refused with a [*trace.SyntaxError] that names file and line. Blank lines are passed over; a file without
 // prompts is an error.
 func ReadVideoPrompts(r io.Reader, name string) (*VideoPrompts, error) {
-	sum := sha256.New()
-	lines := bufio.NewScanner(io.TeeReader(r, sum))
-	lines.Buffer(nil, trace.MaxLine)
-	out := &VideoPrompts{Name: name}
-	seen := map[string]int{}
-	n := 0
-	for lines.Scan() {
-		n++
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
-		}
+	entries, sum, err := readSingleTurn(r, name, "prompt", func(pos trace.Pos, line []byte) (string, VideoPrompt, error) {
 		p, err := parsePrompt(line)
-		if first, double := seen[p.ID]; err == nil && double {
-			err = fmt.Errorf("session_id %q stands in line %d already; every prompt needs its own", p.ID, first)
-		}
-		p.Pos = trace.Pos{File: name, Line: n}
-		if err != nil {
-			return nil, &trace.SyntaxError{Pos: p.Pos, Msg: err.Error()}
-		}
-		seen[p.ID] = n
-		out.Prompts = append(out.Prompts, p)
+		p.Pos = pos
+		return p.ID, p, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, &trace.SyntaxError{Pos: trace.Pos{File: name, Line: n + 1}, Msg: fmt.Sprintf("longer than %d bytes", trace.MaxLine)}
-	} else if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	if len(out.Prompts) == 0 {
-		return nil, fmt.Errorf("read %s: no prompt", name)
-	}
-	out.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	return out, nil
+	return &VideoPrompts{Name: name, SHA256: sum, Prompts: entries}, nil
 }
 
 func parsePrompt(line []byte) (VideoPrompt, error) {
