@@ -48,12 +48,13 @@ type Summary struct {
 // startLead is the time between the end of the preparations and the first instant.
 const startLead = 20 * time.Millisecond
 
-// Predialled connections cover the requests of the first instants, so that the first burst does not wait for its
-// connections.
+// Predialled connections cover the requests of the first instants, and of the first instants after a pause, so that a
+// burst does not wait for its connections.
 const (
 	predialWindow = 10 * time.Millisecond
 	predialMax    = 64
-	predialLead   = time.Second // before the first request
+	predialLead   = time.Second            // before the first request
+	spareLead     = 100 * time.Millisecond // before a burst after a pause of at least twice that
 )
 
 // Run sends every item at its offset from the start of the schedule, whatever the server does, and calls sink with its

@@ -18,6 +18,7 @@ type run struct {
 	clock  monotime.Clock
 	sink   func(Row) error
 	flying atomic.Int64
+	dials  sync.WaitGroup
 	zero   monotime.Instant
 	fed    chan struct{} // capacity 1: rows are waiting
 	handed chan struct{} // closed when all rows are handed out
@@ -50,9 +51,13 @@ func (r *run) pace(items []Item, zero monotime.Instant) {
 		r.flying.Add(-1)
 		r.settle(row)
 	}
-	for _, item := range items {
+	for i, item := range items {
 		x := r.r.Sender.exchange(item, landed)
 		due := zero.Add(item.Offset)
+		if i > 0 && due.Sub(r.clock.Now()) > 2*spareLead {
+			p.wait(r.ctx, due.Add(-spareLead))
+			r.spare(items[i:])
+		}
 		p.wait(r.ctx, due)
 		if n := r.flying.Add(1); r.r.MaxInFlight <= 0 || n <= int64(r.r.MaxInFlight) {
 			x.launch(r.ctx, due)
@@ -60,6 +65,14 @@ func (r *run) pace(items []Item, zero monotime.Instant) {
 		}
 		x.row.ScheduledNS = int64(due)
 		x.unsent(CodeMaxInFlight, fmt.Errorf("%d requests were under way", r.r.MaxInFlight))
+	}
+}
+
+// spare makes the connections that the burst at the head of items lacks. The pacer does not wait for them: a request
+// whose connection is late makes its own.
+func (r *run) spare(items []Item) {
+	if lacking := predialFor(items) - r.r.Sender.Idle(); lacking > 0 {
+		r.dials.Go(func() { r.r.Sender.Predial(r.ctx, lacking) })
 	}
 }
 
@@ -103,6 +116,7 @@ func (r *run) handOut() {
 // end waits for all rows and sums up.
 func (r *run) end() (Summary, error) {
 	<-r.handed
+	r.dials.Wait()
 	now := time.Now()
 	r.summary.ZeroNS = int64(r.zero)
 	r.summary.EndedNS = int64(r.clock.At(now))
