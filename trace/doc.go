@@ -29,4 +29,10 @@
 // Offered is what the trace says, scheduled is that after scaling and placed on the clock, sent is when the first byte
 // was written, arrived is when the server took the request. [Measure] compares them and keeps its doubts beside the
 // numbers.
+//
+// # Pacing
+//
+// On Linux one operating system thread sleeps to absolute instants of CLOCK_MONOTONIC and sends. Where the process may
+// do so (root, or CAP_SYS_NICE), that thread gets priority over others while a run lasts; elsewhere a server on the same
+// processors can delay the later requests of a burst by up to a millisecond, which their rows show as lateness.
 package trace
