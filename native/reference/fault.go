@@ -8,7 +8,7 @@ const (
 	FaultSlow               FaultKind = "slow"                 // every call takes MS more
 	FaultHang               FaultKind = "hang_until_cancelled" // streams: until cancelled; one-shot: INTERNAL_ERROR after MS
 	FaultError              FaultKind = "error"                // INTERNAL_ERROR with Message
-	FaultErrorAfterTokens   FaultKind = "error_after_tokens"   // text: INTERNAL_ERROR once AfterTokens tokens are out
+	FaultErrorAfterTokens   FaultKind = "error_after_tokens"   // text: INTERNAL_ERROR once AfterTokens tokens are out; says how many
 	FaultErrorWithoutObject FaultKind = "error_without_object" // INTERNAL_ERROR, no error object
 	FaultNonUTF8Message     FaultKind = "non_utf8_message"     // INTERNAL_ERROR, message that is not UTF-8
 	FaultEmbeddedNUL        FaultKind = "embedded_nul"         // text: a NUL byte is the second token
@@ -28,7 +28,7 @@ const (
 // Fault selects a fault. Only the numbers that its kind uses matter; 0 or "" stands for the kind's default.
 type Fault struct {
 	Kind        FaultKind `json:"kind"`
-	Message     string    `json:"message,omitempty"`      // of error, error_after_tokens, fail_every, out_of_memory; default "reference fault: " and the kind
+	Message     string    `json:"message,omitempty"`      // of error, fail_every, out_of_memory; default "reference fault: " and the kind
 	AfterTokens int       `json:"after_tokens,omitempty"` // default 4
 	Every       int       `json:"every,omitempty"`        // default 10
 	MS          int       `json:"ms,omitempty"`           // default 200 (slow), 1000 (hang_until_cancelled)
